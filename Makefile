@@ -1,0 +1,55 @@
+# One command each. Every target sets up what it needs on first use.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SEEDS  ?= 200
+SEED   ?=
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: help setup setup-dev up test check bench sim soak wheel clean
+
+help:                       ## show this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.runtime: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV) (first use only)"
+	@$(PIP) --editable .
+	@$(BIN)/python -m lakestream.storage.records.warm
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+setup: $(VENV)/.runtime     ## install the product into .venv
+setup-dev: $(VENV)/.dev     ## ... and what the tests need
+
+up: setup                   ## run Lakestream on this machine, data in ./lakestream-data
+	@$(BIN)/lakestream up
+
+check: setup-dev            ## style, types, layers, unit and behaviour tests: seconds
+	@$(BIN)/ruff format --check lakestream tests benchmarks
+	@$(BIN)/ruff check lakestream tests benchmarks
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest tests/tidy tests/unit tests/golden tests/behaviour
+
+test: check                 ## everything that .ci/run runs
+	@$(BIN)/python -m pytest tests/simulation tests/integration tests/compat tests/acceptance
+
+sim: setup-dev              ## simulation: make sim SEEDS=200, or SEED=7 for one
+	@$(BIN)/python -m tests.simulation.run $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
+
+bench: setup-dev            ## benchmarks beside Apache Kafka, in one run
+	@$(BIN)/python -m benchmarks
+
+soak: setup-dev             ## long runs: many seeds, many kills
+	@$(BIN)/python -m tests.simulation.run --seeds 2000
+	@LAKESTREAM_SOAK=1 $(BIN)/python -m pytest tests/integration tests/compat
+
+wheel: setup-dev            ## build the wheel into dist/
+	@$(BIN)/python -m build --wheel --outdir dist .
+
+clean:                      ## remove what was built here; data stays
+	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

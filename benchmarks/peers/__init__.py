@@ -1,0 +1,1 @@
+"""Brokers that a measurement or a compatibility check can start: Apache Kafka and Lakestream itself."""

@@ -1,0 +1,5 @@
+"""python -m lakestream"""
+
+from lakestream.cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""The serving processes: every part made and wired here, nowhere else. One file per process."""

@@ -1,0 +1,170 @@
+"""The broker process: stores, log, Kafka server and health, wired together.
+
+open stores -> bind sockets -> join the cluster -> serve -> (SIGTERM) stop accepting -> answer -> flush -> leave
+"""
+
+import asyncio
+from functools import partial
+
+import structlog
+from prometheus_client import disable_created_metrics
+from starlette.applications import Starlette
+
+from lakestream.app.broker_health import Health
+from lakestream.app.logs import set_up_logs
+from lakestream.app.process import Life, serve
+from lakestream.broker.broker import Broker, BrokerLimits, build_broker
+from lakestream.broker.metrics import Metrics
+from lakestream.metadata.open import open_store
+from lakestream.model.broker import BrokerSpec
+from lakestream.model.errors import InvalidSetting, LakestreamError
+from lakestream.protocol.kafka.apis.all import APIS
+from lakestream.protocol.kafka.inflight import InflightBytes
+from lakestream.protocol.kafka.limits import ServerLimits
+from lakestream.protocol.kafka.registry import Registry
+from lakestream.protocol.kafka.server import KafkaServer
+from lakestream.protocol.rest.server import HttpServer
+from lakestream.settings.model import Settings
+from lakestream.storage.garbage.duties import GarbageLimits
+from lakestream.storage.records.warm import warm
+from lakestream.storage.wal.flusher import WalLimits
+from lakestream.world.chance import SystemChance
+from lakestream.world.clock import SystemClock
+from lakestream.world.ids import Ids
+from lakestream.world.objects.open import open_objects
+from lakestream.world.objects.store import ObjectStore
+from lakestream.world.tasks import Tasks
+from lakestream.world.threads import ThreadPool
+
+log = structlog.get_logger(__name__)
+
+DRAIN_MS_MAX = 10_000
+PUTS_PER_SECOND_REMOTE = 4.0
+"""A put costs money there: 4 a second are about 50 dollars a month."""
+PUTS_PER_SECOND_FILES = 50.0
+_WORK_THREADS = 4
+"""For validation and decompression, which release the GIL."""
+_READ_THREADS = 8
+"""Beside the uploads, so that reads do not queue behind an fsync."""
+
+
+def serve_broker(settings: Settings, *, supervised: bool) -> None:
+    """Until SIGTERM."""
+    set_up_logs(settings.log, process=f"broker-{settings.broker.id}")
+    # Otherwise every counter has a second series that says when the process started.
+    disable_created_metrics()  # type: ignore[no-untyped-call]
+    serve(partial(_broker, settings), supervised=supervised)
+
+
+async def _broker(settings: Settings, life: Life) -> None:
+    clock, metrics = SystemClock(), Metrics()
+    ids = Ids(clock, SystemChance())
+    tasks = Tasks(on_failure=partial(_background_failure, life))
+    work = ThreadPool(_WORK_THREADS, "work")
+    disk = ThreadPool(settings.wal.uploads_in_flight + _READ_THREADS, "objects")
+    warming = asyncio.create_task(work.run(warm))
+    options = settings.objects_options
+    objects = await open_objects(settings.objects_url, clock=clock, ids=ids, threads=disk, options=options)
+    store = await open_store(settings.metadata_url, clock=clock, ids=ids)
+    health = Health(store=store, metrics=metrics)
+    http = HttpServer(Starlette(routes=health.routes()), *settings.broker.http)
+    broker = await build_broker(
+        _spec(settings, http.port),
+        _limits(settings, objects),
+        store=store,
+        objects=objects,
+        clock=clock,
+        ids=ids,
+        threads=work,
+        tasks=tasks,
+        metrics=metrics,
+    )
+    health.watch(broker.cluster)
+    http.start()
+    await broker.start()
+    await _warmed(warming)
+    servers = await _listen(settings, broker, metrics)
+    log.info("broker ready", kafka=_addresses(settings), objects=objects.url)
+    life.ready({"kafka": _addresses(settings)})
+    await life.stopped()
+    log.info("draining")
+    await _drain(servers, broker)
+    await http.stop()
+    await store.close()
+    await objects.close()
+    disk.close()
+    work.close()
+    log.info("drained")
+
+
+async def _warmed(warming: "asyncio.Task[int]") -> None:
+    """The record kernels are loaded while the stores open, or the first producers would wait for them."""
+    if compiled := await warming:
+        log.info("record kernels were compiled; later starts find them in the cache", kernels=compiled)
+
+
+async def _listen(settings: Settings, broker: Broker, metrics: Metrics) -> list[KafkaServer]:
+    """A server for each listener; together they hold no more request bytes than one might."""
+    limits = ServerLimits(
+        frame_bytes_max=settings.kafka.frame_bytes_max,
+        inflight_bytes_max=settings.kafka.inflight_bytes_max,
+        connections_max=settings.kafka.connections_max,
+    )
+    registry, inflight = Registry(APIS), InflightBytes(limits.inflight_bytes_max)
+    servers: list[KafkaServer] = []
+    for address in settings.kafka.listeners:
+        server = KafkaServer(registry=registry, broker=broker, metrics=metrics, limits=limits, inflight=inflight)
+        try:
+            await server.start(address.host, address.port)
+        except OSError as error:
+            raise InvalidSetting(f"kafka.listeners: cannot listen on {address}: {error.strerror}") from error
+        servers.append(server)
+    return servers
+
+
+async def _drain(servers: list[KafkaServer], broker: Broker) -> None:
+    """Within bounds: what takes longer was not acknowledged, and its producer will try again elsewhere."""
+    await asyncio.gather(*(server.drain(DRAIN_MS_MAX) for server in servers))
+    try:
+        await asyncio.wait_for(broker.drain(), DRAIN_MS_MAX / 1000)
+    except (TimeoutError, LakestreamError) as error:
+        log.warning("left without having finished", error=str(error) or type(error).__name__)
+
+
+def _spec(settings: Settings, http_port: int) -> BrokerSpec:
+    advertised = settings.kafka.advertised or settings.kafka.listeners[0]
+    return BrokerSpec(
+        id=settings.broker.id,
+        host=advertised.host,
+        port=advertised.port,
+        rack=settings.broker.rack,
+        http=str(settings.broker.http._replace(port=http_port)),
+    )
+
+
+def _limits(settings: Settings, objects: ObjectStore) -> BrokerLimits:
+    by_store = PUTS_PER_SECOND_REMOTE if objects.is_remote else PUTS_PER_SECOND_FILES
+    return BrokerLimits(
+        lease_ms=settings.broker.lease_ms,
+        cache_bytes=settings.wal.cache_bytes,
+        inner_validation=settings.produce.validation == "full",
+        auto_create_topics=settings.kafka.auto_create_topics,
+        partitions_default=settings.kafka.num_partitions,
+        wal=WalLimits(
+            segment_bytes=settings.wal.segment_bytes,
+            linger_seconds=settings.wal.linger_ms / 1000,
+            puts_per_second=settings.wal.puts_per_second or by_store,
+            uploads_max=settings.wal.uploads_in_flight,
+        ),
+        garbage=GarbageLimits(grace_ms=settings.wal.grace_ms),
+    )
+
+
+def _addresses(settings: Settings) -> str:
+    return ",".join(map(str, settings.kafka.listeners))
+
+
+def _background_failure(life: Life, task: str, error: BaseException) -> None:
+    """A part that should run for ever has ended: a fresh start is safer than going on without it."""
+    log.error("background work broke; the broker stops and should be started again", task=task, exc_info=error)
+    life.crash()

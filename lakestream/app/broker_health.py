@@ -1,0 +1,40 @@
+"""A broker's own health page: ready while it holds its lease and the metadata store answers."""
+
+from collections.abc import Mapping
+
+from prometheus_client import generate_latest
+from starlette.routing import Route
+
+from lakestream.broker.cluster import Cluster
+from lakestream.broker.metrics import Metrics
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.errors import LakestreamError
+from lakestream.protocol.rest.health import READY, health_routes
+
+
+class Health:
+    def __init__(self, *, store: MetadataStore, metrics: Metrics) -> None:
+        self._store = store
+        self._metrics = metrics
+        self._cluster: Cluster | None = None
+
+    def watch(self, cluster: Cluster) -> None:
+        """From now on the lease counts. The page is bound before the cluster exists: it is part of how to reach it."""
+        self._cluster = cluster
+
+    def routes(self) -> list[Route]:
+        return health_routes(self._parts, self._exposition)
+
+    async def _parts(self) -> Mapping[str, str]:
+        held = self._cluster is not None and self._cluster.is_held()
+        return {"lease": READY if held else "the lease is not held", "metadata": await self._metadata()}
+
+    async def _metadata(self) -> str:
+        try:
+            await self._store.now_ms()
+        except LakestreamError as error:
+            return str(error)
+        return READY
+
+    async def _exposition(self) -> bytes:
+        return generate_latest(self._metrics.registry)

@@ -1,0 +1,65 @@
+"""The gateway process: HTTP for people, tools and engines, over the metadata store, the tables and the live brokers."""
+
+from contextlib import suppress
+from functools import partial
+
+import structlog
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from lakestream.app.logs import set_up_logs
+from lakestream.app.process import Life, serve
+from lakestream.metadata.open import open_store
+from lakestream.model.table import STREAMS
+from lakestream.model.table_errors import NamespaceExists
+from lakestream.protocol.rest.admin import admin_routes
+from lakestream.protocol.rest.brokers import Brokers
+from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
+from lakestream.protocol.rest.health import health_routes
+from lakestream.protocol.rest.server import HttpServer
+from lakestream.settings.model import Settings
+from lakestream.world.chance import SystemChance
+from lakestream.world.clock import SystemClock
+from lakestream.world.ids import Ids
+from lakestream.world.objects.open import open_objects
+from lakestream.world.threads import ThreadPool
+
+log = structlog.get_logger(__name__)
+
+_DISK_THREADS = 4
+"""For metadata files and manifests of tables on a file store."""
+
+
+def serve_gateway(settings: Settings, *, supervised: bool) -> None:
+    """Until SIGTERM."""
+    set_up_logs(settings.log, process="gateway")
+    serve(partial(_gateway, settings), supervised=supervised)
+
+
+async def _gateway(settings: Settings, life: Life) -> None:
+    clock = SystemClock()
+    ids = Ids(clock, SystemChance())
+    disk = ThreadPool(_DISK_THREADS, "objects")
+    options = settings.objects_options
+    objects = await open_objects(settings.objects_url, clock=clock, ids=ids, threads=disk, options=options)
+    store = await open_store(settings.metadata_url, clock=clock, ids=ids)
+    with suppress(NamespaceExists):
+        await store.tables.create_namespace(STREAMS, {})
+    brokers = Brokers(store)
+    catalog = catalog_routes(store=store.tables, objects=objects, clock=clock, ids=ids, delete_topic=store.delete_topic)
+    routes = [
+        *health_routes(brokers.states, brokers.metrics),
+        *admin_routes(store, brokers),
+        Mount(CATALOG_PATH, routes=catalog),
+    ]
+    server = HttpServer(Starlette(routes=routes), *settings.http.listen)
+    server.start()
+    address = settings.http.listen._replace(port=server.port)
+    log.info("gateway ready", http=str(address))
+    life.ready({"http": str(address)})
+    await life.stopped()
+    await server.stop()
+    await brokers.close()
+    await store.close()
+    await objects.close()
+    disk.close()

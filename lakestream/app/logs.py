@@ -1,0 +1,29 @@
+"""Logs of a serving process: structlog to stderr, for people on a terminal, JSON lines elsewhere."""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+from lakestream.settings.model import LogSettings
+
+
+def set_up_logs(settings: LogSettings, *, process: str) -> None:
+    human = sys.stderr.isatty() if settings.format == "auto" else settings.format == "human"
+    renderer: Any = structlog.dev.ConsoleRenderer() if human else structlog.processors.JSONRenderer()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(settings.level),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    structlog.contextvars.bind_contextvars(process=process)
+    # Libraries log the standard way; what they warn of belongs into the same stream.
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")

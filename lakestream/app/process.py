@@ -1,0 +1,89 @@
+"""A serving process from start to end: event loop, signals, the ready line, the lifeline.
+
+    serve(body)    body(ready) runs until `stopped`; SIGTERM or SIGINT stops it, it drains, the process exits 0
+
+Under a supervisor (`supervised`), stdout carries one JSON line when the process is ready, and stdin is a
+lifeline: it closes when the supervisor dies, however it dies, and then the process drains and ends.
+"""
+
+import asyncio
+import gc
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+
+import uvloop
+
+from lakestream.model.errors import LakestreamError
+
+_GC_YOUNG_MAX = 50_000
+"""Objects made before the youngest generation is looked at. Requests make many that die at once by themselves."""
+
+
+class Crashed(LakestreamError):
+    """The process cannot go on. Start it again."""
+
+
+class Life:
+    """What a body is given: say that you are ready, and wait for the end."""
+
+    def __init__(self, *, supervised: bool) -> None:
+        self._supervised = supervised
+        self._stop = asyncio.Event()
+        self._crashed = False
+
+    def ready(self, facts: Mapping[str, str]) -> None:
+        # What exists now lives as long as the process: the collector need never look at it again.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(_GC_YOUNG_MAX, 20, 50)
+        if self._supervised:
+            sys.stdout.write(json.dumps({"ready": True, **facts}) + "\n")
+            sys.stdout.flush()
+
+    async def stopped(self) -> None:
+        """Returns when it is time to drain. Raises Crashed when there is nothing left to trust."""
+        await self._stop.wait()
+        if self._crashed:
+            raise Crashed("a part of this process broke; its log says which")
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def crash(self) -> None:
+        self._crashed = True
+        self._stop.set()
+
+
+def serve(body: Callable[[Life], Awaitable[None]], *, supervised: bool) -> None:
+    """Run `body` to its end."""
+    uvloop.run(_live(body, supervised))
+
+
+async def _live(body: Callable[[Life], Awaitable[None]], supervised: bool) -> None:
+    life = Life(supervised=supervised)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, life.stop)
+    # A supervisor hears Ctrl-C as well, and tells its parts in its own time.
+    loop.add_signal_handler(signal.SIGINT, _nothing if supervised else life.stop)
+    if supervised:
+        _hold_lifeline(loop, life)
+    await body(life)
+
+
+def _hold_lifeline(loop: asyncio.AbstractEventLoop, life: Life) -> None:
+    lifeline = sys.stdin.fileno()
+    os.set_blocking(lifeline, False)
+
+    def pulled() -> None:
+        if not os.read(lifeline, 1024):
+            loop.remove_reader(lifeline)
+            life.stop()
+
+    loop.add_reader(lifeline, pulled)
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,147 @@
+"""The broker: every verb a client may ask for, wired to one store of objects and one of metadata.
+
+Faces (Kafka, http) translate and call these; they hold no state of their own. `build_broker` is the one
+place that knows how the parts fit together, for serving processes and simulations alike.
+"""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lakestream.broker.cluster import Cluster
+from lakestream.broker.directory import Directory
+from lakestream.broker.fetch import Fetching, FetchMetrics
+from lakestream.broker.gate import Gate
+from lakestream.broker.offsets import Offsets
+from lakestream.broker.producer_ids import ProducerIds
+from lakestream.broker.topics import Topics
+from lakestream.broker.wakeups import Wakeups
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.broker import BrokerSpec
+from lakestream.storage.cache.segment_cache import CacheMetrics, SegmentCache
+from lakestream.storage.garbage.duties import Duties, GarbageLimits, GarbageMetrics
+from lakestream.storage.index.index import Index
+from lakestream.storage.reader.reader import Reader
+from lakestream.storage.reader.segment_reader import ReadMetrics, SegmentReader
+from lakestream.storage.wal.flusher import FlushMetrics, Wal, WalLimits
+from lakestream.world.clock import Clock
+from lakestream.world.ids import Ids
+from lakestream.world.objects.store import ObjectStore
+from lakestream.world.tasks import Tasks
+from lakestream.world.threads import Threads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerLimits:
+    lease_ms: int = 10_000
+    cache_bytes: int = 256 * 1024 * 1024
+    decompressed_bytes_max: int = 256 * 1024 * 1024
+    """A batch that unpacks to more is refused: a bomb, or a mistake."""
+    inner_validation: bool = True
+    auto_create_topics: bool = True
+    partitions_default: int = 1
+    wal: WalLimits = field(default_factory=WalLimits)
+    garbage: GarbageLimits = field(default_factory=GarbageLimits)
+
+
+class BrokerMetrics(FlushMetrics, CacheMetrics, ReadMetrics, FetchMetrics, GarbageMetrics, Protocol):
+    """All that the broker's parts report, in one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broker:
+    limits: BrokerLimits
+    clock: Clock
+    store: MetadataStore
+    cluster: Cluster
+    directory: Directory
+    gate: Gate
+    wal: Wal
+    fetching: Fetching
+    offsets: Offsets
+    topics: Topics
+    producer_ids: ProducerIds
+    wakeups: Wakeups
+    duties: Duties
+    tasks: Tasks
+
+    async def start(self) -> None:
+        """Join the cluster and begin to serve."""
+        await self.cluster.join()
+        await self.directory.refresh()
+        self.directory.follow()
+        self.wal.start()
+        self.wakeups.start()
+        self.duties.start()
+
+    async def drain(self) -> None:
+        """Answer all that was taken in, then leave. Nothing more may be produced afterwards."""
+        await self.wal.close()
+        await self.cluster.leave()
+        await self.tasks.close()
+
+
+async def build_broker(
+    spec: BrokerSpec,
+    limits: BrokerLimits,
+    *,
+    store: MetadataStore,
+    objects: ObjectStore,
+    clock: Clock,
+    ids: Ids,
+    threads: Threads,
+    tasks: Tasks,
+    metrics: BrokerMetrics,
+) -> Broker:
+    """Put the parts together. Nothing runs until `start`."""
+    cluster_id = await store.cluster_id()
+    index = Index(store, clock, tasks)
+    cache = SegmentCache(limits.cache_bytes, metrics)
+    reader = Reader(SegmentReader(objects, cache, tasks, metrics))
+    wakeups = Wakeups(store, clock, tasks)
+    directory = Directory(store, clock, tasks)
+    cluster = Cluster(spec=spec, cluster_id=cluster_id, ttl_ms=limits.lease_ms, store=store, clock=clock, tasks=tasks)
+    wal = Wal(
+        objects=objects,
+        store=store,
+        index=index,
+        cache=cache,
+        lease=cluster.lease,
+        cluster_id=cluster_id,
+        limits=limits.wal,
+        clock=clock,
+        ids=ids,
+        tasks=tasks,
+        metrics=metrics,
+        on_stored=wakeups.wake,
+    )
+    return Broker(
+        limits=limits,
+        clock=clock,
+        store=store,
+        cluster=cluster,
+        directory=directory,
+        gate=Gate(
+            clock=clock,
+            threads=threads,
+            inner=limits.inner_validation,
+            decompressed_bytes_max=limits.decompressed_bytes_max,
+        ),
+        wal=wal,
+        fetching=Fetching(index, reader, wakeups, clock, metrics),
+        offsets=Offsets(store, reader, threads, limits.decompressed_bytes_max),
+        topics=Topics(
+            store=store, directory=directory, index=index, ids=ids, partitions_default=limits.partitions_default
+        ),
+        producer_ids=ProducerIds(store),
+        wakeups=wakeups,
+        duties=Duties(
+            store=store,
+            objects=objects,
+            limits=limits.garbage,
+            holder=f"broker-{spec.id}",
+            clock=clock,
+            tasks=tasks,
+            metrics=metrics,
+        ),
+        tasks=tasks,
+    )

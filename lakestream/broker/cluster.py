@@ -1,0 +1,91 @@
+"""The cluster as one broker sees it: its own lease, and who else is alive.
+
+The lease is judged by the store's clock. This broker counts on its own monotonic clock, from before it
+asked, so it never believes in a lease longer than the store does.
+"""
+
+import structlog
+
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.broker import BrokerId, BrokerLease, BrokerSpec, LiveBroker
+from lakestream.model.errors import BrokerFenced, LakestreamError
+from lakestream.world.clock import Clock
+from lakestream.world.tasks import Tasks
+
+log = structlog.get_logger(__name__)
+
+RENEWALS_PER_TTL = 4
+"""Three may fail before the lease runs out."""
+
+
+class Cluster:
+    def __init__(
+        self, *, spec: BrokerSpec, cluster_id: str, ttl_ms: int, store: MetadataStore, clock: Clock, tasks: Tasks
+    ) -> None:
+        self.spec = spec
+        self.cluster_id = cluster_id
+        self._ttl_ms = ttl_ms
+        self._store = store
+        self._clock = clock
+        self._tasks = tasks
+        self._lease = BrokerLease(broker_id=spec.id, incarnation=0, ttl_ms=ttl_ms)
+        self._held_until = 0.0
+        self._live: tuple[LiveBroker, ...] = ()
+
+    async def join(self) -> None:
+        await self._register()
+        self._tasks.spawn(self._renew(), name="broker-lease")
+
+    async def leave(self) -> None:
+        """Tell the others at once. Where that fails they learn it when the lease runs out."""
+        try:
+            await self._store.leave_broker(self._lease)
+        except LakestreamError as error:
+            log.warning("could not leave; the lease will run out by itself", broker=self.spec.id, error=str(error))
+
+    def lease(self) -> BrokerLease:
+        """The newest lease this broker was given. Whether it still holds is for the store to say."""
+        return self._lease
+
+    def is_held(self) -> bool:
+        return self._clock.monotonic() < self._held_until
+
+    def live(self) -> tuple[LiveBroker, ...]:
+        """Brokers alive when last asked, by id. This one is always among them: it is answering."""
+        if any(broker.id == self.spec.id for broker in self._live):
+            return self._live
+        spec = self.spec
+        own = LiveBroker(id=spec.id, host=spec.host, port=spec.port, rack=spec.rack, http=spec.http, incarnation=0)
+        return tuple(sorted((*self._live, own), key=lambda broker: broker.id))
+
+    async def refresh_live(self) -> None:
+        self._live = await self._store.live_brokers()
+
+    def controller_id(self) -> BrokerId:
+        """Any broker can administer; all of them name the same one."""
+        return self.live()[0].id
+
+    async def _register(self) -> None:
+        asked_at = self._clock.monotonic()
+        self._lease = await self._store.register_broker(self.spec, self._ttl_ms)
+        self._held_until = asked_at + self._ttl_ms / 1000
+        await self.refresh_live()
+
+    async def _renew(self) -> None:
+        while True:
+            await self._clock.sleep(self._ttl_ms / 1000 / RENEWALS_PER_TTL)
+            try:
+                await self._renew_once()
+            except LakestreamError as error:
+                log.warning("the lease could not be renewed; trying again", broker=self.spec.id, error=str(error))
+
+    async def _renew_once(self) -> None:
+        asked_at = self._clock.monotonic()
+        try:
+            await self._store.renew_broker(self._lease)
+        except BrokerFenced:
+            log.warning("the lease was lost; registering anew", broker=self.spec.id)
+            await self._register()
+            return
+        self._held_until = asked_at + self._ttl_ms / 1000
+        await self.refresh_live()

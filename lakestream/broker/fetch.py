@@ -1,0 +1,174 @@
+"""Fetch: batches from an offset on, waiting for more where there are too few.
+
+    views (kept, or one fresh read for all) -> enough bytes? -> read spans -> answer
+                                             -> else wait for growth, look again
+
+A view may be older than the truth. So an offset is called out of range only after a fresh read, and an
+object missing behind a view means that its place has moved: look again, then fail loudly.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lakestream.broker.wakeups import Wakeups
+from lakestream.model.errors import (
+    LakestreamError,
+    ObjectMissing,
+    OffsetOutOfRange,
+    SegmentLost,
+    UnknownPartition,
+)
+from lakestream.model.place import PartitionView, Tail
+from lakestream.model.topic import PartitionId
+from lakestream.storage.index.index import Index
+from lakestream.storage.reader.reader import Reader
+from lakestream.storage.records.run import Run
+from lakestream.world.clock import Clock
+
+NOTHING = Run([], 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchAsk:
+    partition: PartitionId
+    offset: int
+    bytes_max: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """The answer to one ask, in the same position. `error` stands for everything else where it is set."""
+
+    tail: Tail | None = None
+    run: Run = NOTHING
+    error: LakestreamError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchLimits:
+    """What a client said: wait up to `wait_seconds` for `bytes_min` in all, send at most `bytes_max`."""
+
+    bytes_min: int
+    bytes_max: int
+    wait_seconds: float
+
+
+@dataclass(slots=True)
+class _Look:
+    """One look at all partitions of a request."""
+
+    views: list[PartitionView | LakestreamError] = field(default_factory=list)
+    bytes: int = 0
+    failed: bool = False
+
+
+class FetchMetrics(Protocol):
+    def fetched(self, *, bytes: int, records: int) -> None: ...
+
+
+class Fetching:
+    def __init__(self, index: Index, reader: Reader, wakeups: Wakeups, clock: Clock, metrics: FetchMetrics) -> None:
+        self._index = index
+        self._reader = reader
+        self._wakeups = wakeups
+        self._clock = clock
+        self._metrics = metrics
+
+    async def fetch(self, asks: Sequence[FetchAsk], limits: FetchLimits) -> list[Fetched]:
+        look = await self._look(asks)
+        if not self._is_enough(look, limits) and limits.wait_seconds > 0:
+            look = await self._wait(asks, limits)
+        return await self._read(asks, look, limits.bytes_max)
+
+    async def _wait(self, asks: Sequence[FetchAsk], limits: FetchLimits) -> _Look:
+        deadline = self._clock.monotonic() + limits.wait_seconds
+        while True:
+            waiter = self._wakeups.expect(ask.partition for ask in asks)
+            try:
+                look = await self._look(asks)
+                remaining = deadline - self._clock.monotonic()
+                if self._is_enough(look, limits) or remaining <= 0:
+                    return look
+                await waiter.wait(self._clock, remaining)
+            finally:
+                self._wakeups.done(waiter)
+
+    def _is_enough(self, look: _Look, limits: FetchLimits) -> bool:
+        return look.failed or look.bytes >= limits.bytes_min
+
+    async def _look(self, asks: Sequence[FetchAsk]) -> _Look:
+        look = _Look()
+        look.views = (
+            await asyncio.gather(*(self._view(ask) for ask in asks))
+            if len(asks) > 1
+            else [await self._view(ask) for ask in asks]
+        )
+        for ask, view in zip(asks, look.views, strict=True):
+            if isinstance(view, LakestreamError):
+                look.failed = True
+            else:
+                look.bytes += min(sum(span.length for span in view.spans), ask.bytes_max)
+        return look
+
+    async def _view(self, ask: FetchAsk) -> PartitionView | LakestreamError:
+        kept = self._index.kept(ask.partition, ask.offset)
+        if kept is not None and ask.offset >= kept.tail.log_start:
+            return kept
+        try:
+            view = await self._index.fresh(ask.partition, ask.offset)
+        except LakestreamError as error:
+            return error
+        if view is None:
+            return UnknownPartition("the partition was deleted")
+        if not view.tail.log_start <= ask.offset <= view.tail.next_offset:
+            return OffsetOutOfRange(
+                f"offset {ask.offset} is outside [{view.tail.log_start}, {view.tail.next_offset}] of the partition"
+            )
+        return view
+
+    async def _read(self, asks: Sequence[FetchAsk], look: _Look, bytes_max: int) -> list[Fetched]:
+        """In the order asked, for fairness: whoever comes first may use up the request's bytes."""
+        fetched: list[Fetched] = []
+        remaining = bytes_max
+        sent_any = False
+        for ask, view in zip(asks, look.views, strict=True):
+            if isinstance(view, LakestreamError):
+                fetched.append(Fetched(error=view))
+                continue
+            if not view.spans or remaining <= 0:
+                fetched.append(Fetched(tail=view.tail))
+                continue
+            answer = await self._read_one(ask, view, min(remaining, ask.bytes_max), at_least_one=not sent_any)
+            fetched.append(answer)
+            if answer.run.bytes:
+                self._metrics.fetched(bytes=answer.run.bytes, records=answer.run.next_offset - ask.offset)
+            remaining -= answer.run.bytes
+            sent_any = sent_any or answer.run.bytes > 0
+        return fetched
+
+    async def _read_one(self, ask: FetchAsk, view: PartitionView, bytes_max: int, *, at_least_one: bool) -> Fetched:
+        try:
+            run = await self._reader.read(view, ask.offset, bytes_max, at_least_one=at_least_one)
+            return Fetched(tail=view.tail, run=run)
+        except ObjectMissing:
+            return await self._read_moved(ask, bytes_max, at_least_one=at_least_one)
+        except LakestreamError as error:
+            return Fetched(error=error)
+
+    async def _read_moved(self, ask: FetchAsk, bytes_max: int, *, at_least_one: bool) -> Fetched:
+        """The place was deleted under us: the index knows the new one, or that the records are gone."""
+        self._index.forget(ask.partition)
+        view = await self._view(ask)
+        if isinstance(view, LakestreamError):
+            return Fetched(error=view)
+        try:
+            run = await self._reader.read(view, ask.offset, bytes_max, at_least_one=at_least_one)
+            return Fetched(tail=view.tail, run=run)
+        except ObjectMissing as error:
+            return Fetched(
+                error=SegmentLost(f"records from offset {ask.offset} on cannot be read: {error}. Restore the object")
+            )
+        except LakestreamError as error:
+            return Fetched(error=error)

@@ -1,0 +1,53 @@
+"""The gate: validate a batch before anything else happens to it.
+
+Small uncompressed batches are checked on the spot; what takes longer (decompression) is checked in a
+thread, so that other connections do not wait.
+"""
+
+from dataclasses import dataclass
+
+from lakestream.model.topic_config import TopicConfig
+from lakestream.storage.records.header import ATTRIBUTES_AT, CODEC_MASK, HEADER_BYTES
+from lakestream.storage.records.validate import Limits, ValidBatch, validate_batch
+from lakestream.world.clock import Clock
+from lakestream.world.objects.store import Buffer
+from lakestream.world.threads import Threads
+
+INLINE_COMPRESSED_BYTES_MAX = 8 * 1024
+INLINE_BYTES_MAX = 2 * 1024 * 1024
+ANY_TIME = 1 << 63
+"""The producer's times are not shown where the broker's count, so they are not judged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    clock: Clock
+    threads: Threads
+    inner: bool
+    """Whether records inside the batch are walked, as Kafka does (`produce.validation=full`)."""
+    decompressed_bytes_max: int
+
+    def is_heavy(self, data: Buffer) -> bool:
+        """Whether validating takes long enough to be worth a thread."""
+        if not self.inner or len(data) < HEADER_BYTES:
+            return False
+        compressed = data[ATTRIBUTES_AT + 1] & CODEC_MASK
+        return len(data) > (INLINE_COMPRESSED_BYTES_MAX if compressed else INLINE_BYTES_MAX)
+
+    def check(self, data: Buffer, config: TopicConfig, *, zstd_allowed: bool) -> ValidBatch:
+        """Raises one of storage.records.errors."""
+        return validate_batch(data, self._limits(config, zstd_allowed))
+
+    async def check_in_thread(self, data: Buffer, config: TopicConfig, *, zstd_allowed: bool) -> ValidBatch:
+        return await self.threads.run(validate_batch, data, self._limits(config, zstd_allowed))
+
+    def _limits(self, config: TopicConfig, zstd_allowed: bool) -> Limits:
+        return Limits(
+            batch_bytes_max=config.max_message_bytes,
+            decompressed_bytes_max=self.decompressed_bytes_max,
+            timestamp_before_max_ms=ANY_TIME if config.log_append_time else config.timestamp_before_max_ms,
+            timestamp_after_max_ms=ANY_TIME if config.log_append_time else config.timestamp_after_max_ms,
+            now_ms=self.clock.wall_ms(),
+            inner=self.inner,
+            allow_zstd=zstd_allowed,
+        )

@@ -1,0 +1,11 @@
+"""Why a command could not do what it was asked. Its text is shown, without a traceback."""
+
+from lakestream.model.errors import LakestreamError
+
+
+class CommandFailed(LakestreamError):
+    """The command failed: exit code 1."""
+
+
+class WrongUse(LakestreamError):
+    """The command was called wrongly: exit code 2."""

@@ -1,0 +1,71 @@
+"""The `lakestream` command: one file per subcommand, named like it.
+
+Only the file of the command that was called is loaded, because some of them need libraries that take longer
+to load than others take to run.
+
+Exit codes: 0 done, 1 failed, 2 wrong use. What can be expected to go wrong is one line on stderr that says
+what to do; a traceback is a fault of ours.
+"""
+
+import os
+import sys
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from lakestream import __version__
+from lakestream.cli.failures import WrongUse
+from lakestream.cli.output import complain
+from lakestream.model.errors import InvalidSetting, LakestreamError
+
+DONE, FAILED, WRONG_USE = 0, 1, 2
+
+COMMANDS = ("up", "broker", "gateway", "topic", "produce", "consume", "status", "settings", "segment")
+"""Each is a file here with a function of that name, or with an `app` of further commands."""
+
+
+def main() -> None:
+    try:
+        command_line(sys.argv[1:])()
+    except (WrongUse, InvalidSetting) as error:
+        complain(str(error))
+        sys.exit(WRONG_USE)
+    except LakestreamError as error:
+        complain(str(error))
+        sys.exit(FAILED)
+    except BrokenPipeError:
+        # Whoever read our output has gone. Python would complain once more as it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(FAILED)
+
+
+def command_line(arguments: list[str]) -> typer.Typer:
+    """The command that `arguments` call, or all of them: to be listed, or to say that there is no such."""
+    app = typer.Typer(
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        help="A Kafka broker without leaders and without disks, whose topics are Iceberg tables.",
+    )
+    app.callback()(lakestream)
+    called = [name for name in COMMANDS if arguments[:1] == [name]]
+    for name in called or COMMANDS:
+        _add(app, name)
+    return app
+
+
+def lakestream(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit(DONE)
+
+
+def _add(app: typer.Typer, name: str) -> None:
+    module = import_module(f"lakestream.cli.{name}")
+    if hasattr(module, "app"):
+        app.add_typer(module.app, name=name)
+    else:
+        app.command(name)(getattr(module, name))

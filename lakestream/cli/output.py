@@ -1,0 +1,51 @@
+"""How commands speak: tables and sentences for people, JSON for programs, trouble on stderr."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+_KIB = 1024
+_PIPE_WIDTH = 160
+"""Columns of a table that is not shown on a terminal: nothing wraps early there."""
+
+
+def print_json(value: Any) -> None:
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
+    sys.stdout.write("\n")
+    sys.stdout.flush()
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left")
+    for row in rows:
+        table.add_row(*(escape("" if cell is None else str(cell)) for cell in row))
+    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False)
+    if title is not None:
+        console.print(escape(title), style="bold", soft_wrap=True)
+    console.print(table)
+
+
+def say(text: str) -> None:
+    """A sentence for whoever watches; never part of the output."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(escape(text))
+
+
+def complain(text: str) -> None:
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error:[/] {escape(text)}")
+
+
+def in_units(count: int) -> str:
+    """1536 -> '1.5 KiB'"""
+    size = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < _KIB:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= _KIB
+    return f"{size:.1f} TiB"

@@ -1,0 +1,126 @@
+"""lakestream topic: create, list, describe, alter, delete."""
+
+from typing import Annotated
+
+import typer
+
+from lakestream.cli import kafka_admin
+from lakestream.cli.failures import WrongUse
+from lakestream.cli.kafka_client import KafkaClient
+from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address, pair
+from lakestream.cli.output import print_json, print_table
+
+app = typer.Typer(no_args_is_help=True, help="Create, list, describe, alter and delete topics.")
+
+Name = Annotated[str, typer.Argument(metavar="TOPIC", help="The topic's name.")]
+Configs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topic-config", "-c", metavar="NAME=VALUE", help="A topic config. May be repeated.", show_default=False
+    ),
+]
+
+
+@app.command()
+def create(
+    name: Name,
+    partitions: Annotated[
+        int | None, typer.Option(min=1, help="How many partitions.", show_default="the broker's")
+    ] = None,
+    configs: Configs = None,
+    kafka: Kafka = None,
+    as_json: AsJson = False,
+    config: Config = None,
+    values: SetValues = None,
+) -> None:
+    """Create a topic."""
+    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+        kafka_admin.create_topic(client, name, partitions, dict(map(pair, configs or [])))
+    _done(as_json, topic=name, done="created")
+
+
+@app.command("list")
+def list_(kafka: Kafka = None, as_json: AsJson = False, config: Config = None, values: SetValues = None) -> None:
+    """List topics."""
+    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+        topics = kafka_admin.list_topics(client)
+    if as_json:
+        print_json([{"topic": name, "partitions": count} for name, count in topics.items()])
+    else:
+        print_table(["topic", ">partitions"], list(topics.items()))
+
+
+@app.command()
+def describe(
+    name: Name, kafka: Kafka = None, as_json: AsJson = False, config: Config = None, values: SetValues = None
+) -> None:
+    """Show a topic's partitions and configs."""
+    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+        partitions = kafka_admin.describe_partitions(client, name)
+        entries = kafka_admin.describe_config(client, name)
+    if as_json:
+        print_json(
+            {
+                "topic": name,
+                "partitions": [
+                    {"partition": p.index, "leader": p.leader, "log_start": p.log_start, "next_offset": p.next_offset}
+                    for p in partitions
+                ],
+                "config": {entry.name: {"value": entry.value, "set": entry.is_set} for entry in entries},
+            }
+        )
+        return
+    print_table(
+        [">partition", ">leader", ">log start", ">next offset"],
+        [(p.index, p.leader, p.log_start, p.next_offset) for p in partitions],
+        title=f"topic {name}",
+    )
+    print()
+    print_table(
+        ["config", "value", ""], [(e.name, e.value, "set on the topic" if e.is_set else "default") for e in entries]
+    )
+
+
+@app.command()
+def alter(
+    name: Name,
+    partitions: Annotated[
+        int | None, typer.Option(min=1, help="Grow to so many partitions.", show_default=False)
+    ] = None,
+    configs: Configs = None,
+    unset: Annotated[
+        list[str] | None,
+        typer.Option("--unset", metavar="NAME", help="Take a config back to its default.", show_default=False),
+    ] = None,
+    kafka: Kafka = None,
+    as_json: AsJson = False,
+    config: Config = None,
+    values: SetValues = None,
+) -> None:
+    """Change a topic's configs, or grow it."""
+    changes: dict[str, str | None] = {**dict(map(pair, configs or [])), **dict.fromkeys(unset or [])}
+    if not changes and partitions is None:
+        raise WrongUse("nothing to change: give --partitions, --topic-config or --unset")
+    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+        if changes:
+            kafka_admin.alter_config(client, name, changes)
+        if partitions is not None:
+            kafka_admin.add_partitions(client, name, partitions)
+    _done(as_json, topic=name, done="altered")
+
+
+@app.command()
+def delete(
+    name: Name, kafka: Kafka = None, as_json: AsJson = False, config: Config = None, values: SetValues = None
+) -> None:
+    """Delete a topic and its records."""
+    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+        kafka_admin.delete_topic(client, name)
+    _done(as_json, topic=name, done="deleted")
+
+
+def _done(as_json: bool, *, topic: str, done: str) -> None:
+    if as_json:
+        print_json({"topic": topic, "done": done})
+    else:
+        print(f"topic {topic} {done}")

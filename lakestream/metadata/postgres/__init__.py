@@ -1,0 +1,1 @@
+"""The metadata store of a cluster: PostgreSQL, or a database that speaks its protocol."""

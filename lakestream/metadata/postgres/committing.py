@@ -1,0 +1,91 @@
+"""commit_segment and abandon_segment: a segment's one fate, decided in one round trip.
+
+The work is done by the function commit_segment_v1 (migrations/postgres/0001_log_functions.sql); here its arguments are
+packed and its answer is read. Numbers travel as array literals, which is far cheaper than adapting them one by one.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import psycopg
+
+from lakestream.metadata.fencing import fenced
+from lakestream.metadata.kept_results import decode_results
+from lakestream.metadata.postgres.asking import one_row
+from lakestream.metadata.postgres.failures import FENCED
+from lakestream.metadata.postgres.pool import Connection
+from lakestream.metadata.segment_state import SegmentState
+from lakestream.model.place import SegmentId
+from lakestream.model.segment import NO_PRODUCER, Abandoned, Committed, SegmentBatch, SegmentCommit, SegmentFate
+
+_COMMIT = (
+    "SELECT fate_state, fate_results FROM commit_segment_v1("
+    "%s, %s, %s, %s, %s, %s::bigint[], %s::bigint[], %s::bigint[], %s::integer[], %s::integer[], %s::bigint[],"
+    " %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::integer[], %s::bigint[])"
+)
+_NO_SLOT = 0
+
+
+async def commit_segment(connection: Connection, commit: SegmentCommit) -> SegmentFate:
+    try:
+        cursor = await connection.execute(
+            _COMMIT,
+            (
+                commit.segment,
+                commit.broker_id,
+                commit.incarnation,
+                commit.bytes,
+                list(commit.receipts),
+                *_packed(commit.batches),
+            ),
+            binary=True,
+        )
+    except psycopg.Error as error:
+        if error.sqlstate == FENCED:
+            raise fenced(commit.broker_id, commit.incarnation) from None
+        raise
+    row = await cursor.fetchone()
+    assert row is not None
+    return _fate(row)
+
+
+async def abandon_segment(connection: Connection, segment: SegmentId) -> SegmentFate:
+    """One statement: it inserts the fate or, by an update that changes nothing, locks and returns the one there is."""
+    return _fate(
+        await one_row(
+            connection,
+            "INSERT INTO segment (id, state, bytes, decided_ms, span_count, dead_since_ms)"
+            " SELECT %s, %s, 0, now, 0, now FROM now_ms() AS now"
+            " ON CONFLICT (id) DO UPDATE SET bytes = segment.bytes RETURNING state, results",
+            (segment, SegmentState.ABANDONED.value),
+        )
+    )
+
+
+def _fate(row: tuple[Any, ...]) -> SegmentFate:
+    state, results = row
+    if state == SegmentState.ABANDONED:
+        return Abandoned()
+    return Committed(results=() if results is None else decode_results(results))
+
+
+def _packed(batches: Sequence[SegmentBatch]) -> list[str]:
+    """partition ids; producer slots; then one array per fact, with one entry per batch."""
+    partitions = sorted({batch.partition for batch in batches})
+    slots = sorted({(batch.partition, batch.producer_id) for batch in batches if batch.producer_id != NO_PRODUCER})
+    partition_numbers = {partition: number for number, partition in enumerate(partitions, 1)}
+    slot_numbers = {slot: number for number, slot in enumerate(slots, 1)}
+    columns: Sequence[Sequence[int]] = list(zip(*batches, strict=True)) or [()] * len(SegmentBatch._fields)
+    ids, ats, lengths, records, timestamps, appends, producers, epochs, sequences = columns
+    return [
+        _array(partitions),
+        _array(partition for partition, _ in slots),
+        _array(producer for _, producer in slots),
+        _array(partition_numbers[partition] for partition in ids),
+        _array(slot_numbers.get(slot, _NO_SLOT) for slot in zip(ids, producers, strict=True)),
+        *map(_array, (ats, lengths, records, timestamps, appends, epochs, sequences)),
+    ]
+
+
+def _array(numbers: Iterable[int]) -> str:
+    return "{" + ",".join(map(str, numbers)) + "}"

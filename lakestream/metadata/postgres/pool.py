@@ -1,0 +1,72 @@
+"""A few connections, shared: borrowed for one verb, made when needed, thrown away when in doubt."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from lakestream.model.errors import StoreUnavailable
+
+Connection = psycopg.AsyncConnection[tuple[Any, ...]]
+
+CONNECTIONS_MAX = 8
+"""Four uploads in flight commit side by side, and reads go on beside them."""
+
+_WAIT_SECONDS_MAX = 10.0
+
+
+class Pool:
+    def __init__(self, conninfo: str, *, shown_url: str) -> None:
+        self._conninfo = conninfo
+        self._shown_url = shown_url
+        self._places = asyncio.Semaphore(CONNECTIONS_MAX)
+        self._idle: list[Connection] = []
+        self._closed = False
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """Autocommit, idle, ours until the block ends. Raises StoreUnavailable if all stay busy."""
+        await self._take_place()
+        try:
+            connection = self._idle.pop() if self._idle else await self.connect()
+            try:
+                yield connection
+            finally:
+                await self._put_back(connection)
+        finally:
+            self._places.release()
+
+    async def connect(self) -> Connection:
+        """One outside the pool, for a use that lasts."""
+        return await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True, prepare_threshold=1)
+
+    async def close(self) -> None:
+        self._closed = True
+        await self._close_idle()
+
+    async def _take_place(self) -> None:
+        if self._closed:
+            raise StoreUnavailable(f"the metadata store {self._shown_url} was closed: open it again")
+        try:
+            async with asyncio.timeout(_WAIT_SECONDS_MAX):
+                await self._places.acquire()
+        except TimeoutError:
+            raise StoreUnavailable(
+                f"all {CONNECTIONS_MAX} connections to {self._shown_url} were busy for {_WAIT_SECONDS_MAX:g} s: "
+                "try again; if it stays so, look at what PostgreSQL is doing (pg_stat_activity)"
+            ) from None
+
+    async def _put_back(self, connection: Connection) -> None:
+        if connection.broken:
+            await self._close_idle()  # they go to the same server, which is likely gone
+        if connection.closed or self._closed or connection.info.transaction_status is not TransactionStatus.IDLE:
+            await connection.close()
+        else:
+            self._idle.append(connection)
+
+    async def _close_idle(self) -> None:
+        while self._idle:
+            await self._idle.pop().close()

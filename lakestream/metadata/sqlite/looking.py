@@ -1,0 +1,83 @@
+"""Reads of the log: tails, the spans behind an offset, and lookups by time."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from lakestream.metadata.store import PartitionSize, ViewAsk
+from lakestream.model.place import PartitionView, Span, Tail
+from lakestream.model.topic import PartitionId
+
+_SPAN = "base_offset, last_offset, segment_id, at, length, max_timestamp_ms, append_ms"
+
+
+def views(connection: sqlite3.Connection, asks: Sequence[ViewAsk]) -> list[PartitionView | None]:
+    return [_view(connection, ask) for ask in asks]
+
+
+def _view(connection: sqlite3.Connection, ask: ViewAsk) -> PartitionView | None:
+    tail = connection.execute("SELECT log_start, next_offset FROM partition WHERE id = ?", (ask.partition,)).fetchone()
+    if tail is None:
+        return None
+    spans = connection.execute(
+        f"SELECT {_SPAN} FROM span WHERE partition_id = ? AND last_offset >= ? ORDER BY last_offset LIMIT ?",
+        ask,
+    )
+    return PartitionView(Tail._make(tail), tuple(map(Span._make, spans)))
+
+
+def tails(connection: sqlite3.Connection, partitions: Sequence[PartitionId]) -> dict[PartitionId, PartitionSize]:
+    rows = connection.execute(
+        "SELECT id, log_start, next_offset, bytes FROM partition WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(partitions)),),
+    )
+    return {id: PartitionSize(Tail(log_start, next_offset), bytes) for id, log_start, next_offset, bytes in rows}
+
+
+def span_at_time(connection: sqlite3.Connection, partition: PartitionId, timestamp_ms: int) -> Span | None:
+    """Bisect to where the running maximum reaches the time. The span there is the answer, unless the one that raised
+    the maximum has been dropped: then it is the first later one that is itself late enough."""
+    start = _first_offset_reaching(connection, partition, timestamp_ms)
+    row = connection.execute(
+        f"SELECT {_SPAN} FROM span WHERE partition_id = ? AND last_offset >= ? AND max_timestamp_ms >= ?"
+        " ORDER BY last_offset LIMIT 1",
+        (partition, start, timestamp_ms),
+    ).fetchone()
+    return None if row is None else Span._make(row)
+
+
+def _first_offset_reaching(connection: sqlite3.Connection, partition: PartitionId, timestamp_ms: int) -> int:
+    """The least `last_offset` whose span has a running maximum of `timestamp_ms` or more; above the end if none has."""
+    low, high = connection.execute(
+        "SELECT coalesce(min(last_offset), 0), coalesce(max(last_offset), 0) + 1 FROM span WHERE partition_id = ?",
+        (partition,),
+    ).fetchone()
+    while low < high:
+        middle = (low + high) // 2
+        last_offset, running_max = connection.execute(
+            "SELECT last_offset, running_max_timestamp_ms FROM span WHERE partition_id = ? AND last_offset >= ?"
+            " ORDER BY last_offset LIMIT 1",
+            (partition, middle),
+        ).fetchone() or (middle, -1)
+        low, high = (low, middle) if running_max >= timestamp_ms else (last_offset + 1, high)
+    return int(low)
+
+
+def span_of_max_timestamp(connection: sqlite3.Connection, partition: PartitionId) -> Span | None:
+    """The greatest is mostly the last span's running maximum; where that stems from a dropped span, the spans tell."""
+    row = connection.execute(
+        "SELECT running_max_timestamp_ms FROM span WHERE partition_id = ? ORDER BY last_offset DESC LIMIT 1",
+        (partition,),
+    ).fetchone()
+    if row is None or row[0] < 0:
+        return None
+    return span_at_time(connection, partition, row[0]) or _span_of_own_max(connection, partition)
+
+
+def _span_of_own_max(connection: sqlite3.Connection, partition: PartitionId) -> Span | None:
+    row = connection.execute(
+        f"SELECT {_SPAN} FROM span WHERE partition_id = ? AND max_timestamp_ms >= 0"
+        " ORDER BY max_timestamp_ms DESC, last_offset LIMIT 1",
+        (partition,),
+    ).fetchone()
+    return None if row is None else Span._make(row)

@@ -1,0 +1,250 @@
+"""Namespaces, tables and receipts in SQLite."""
+
+import json
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from lakestream.metadata.missing import (
+    namespace_exists,
+    namespace_not_empty,
+    properties_changed,
+    table_exists,
+    table_moved,
+    unknown_namespace,
+    unknown_table_id,
+)
+from lakestream.metadata.table_store import RECEIPT_KEPT_MS, TableName, joined, split
+from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
+from lakestream.model.table_errors import AnsweredBefore
+from lakestream.model.topic import TopicId
+
+T = TypeVar("T")
+
+_POINTER = "id, namespace, name, kind, metadata_location, topic_id"
+
+
+class Run(Protocol):
+    def __call__(self, verb: Callable[[sqlite3.Connection], T], /) -> Awaitable[T]: ...
+
+
+class SqliteTables:
+    """The TableStore of a SqliteStore, which lends it its writer and its reader."""
+
+    def __init__(self, *, write: Run, read: Run, now_ms: Callable[[], int]) -> None:
+        self._run = write
+        self._read = read
+        self._now = now_ms
+
+    async def _write(self, verb: Callable[[sqlite3.Connection], T], receipt: Receipt | None) -> T:
+        def with_receipt(connection: sqlite3.Connection) -> T:
+            if receipt is not None:
+                _keep_receipt(connection, receipt, self._now())
+            return verb(connection)
+
+        return await self._run(with_receipt)
+
+    # --- namespaces ----------------------------------------------------------------------------
+
+    async def create_namespace(
+        self, namespace: Namespace, properties: Mapping[str, str], *, receipt: Receipt | None = None
+    ) -> None:
+        await self._write(lambda c: _create_namespace(c, namespace, properties, self._now()), receipt)
+
+    async def namespaces(self, parent: Namespace) -> list[Namespace]:
+        return await self._read(lambda c: _namespaces(c, parent))
+
+    async def namespace_properties(self, namespace: Namespace) -> dict[str, str]:
+        return await self._read(lambda c: _properties(c, namespace))
+
+    async def replace_namespace_properties(
+        self,
+        namespace: Namespace,
+        *,
+        expected: Mapping[str, str],
+        properties: Mapping[str, str],
+        receipt: Receipt | None = None,
+    ) -> None:
+        await self._write(lambda c: _replace_properties(c, namespace, expected, properties), receipt)
+
+    async def drop_namespace(self, namespace: Namespace, *, receipt: Receipt | None = None) -> None:
+        await self._write(lambda c: _drop_namespace(c, namespace), receipt)
+
+    # --- tables and views ----------------------------------------------------------------------
+
+    async def tables(self, namespace: Namespace) -> list[TableName]:
+        return await self._read(lambda c: _tables(c, namespace))
+
+    async def table(self, namespace: Namespace, name: str) -> TablePointer | None:
+        return await self._read(lambda c: _pointer(c, "namespace = ? AND name = ?", joined(namespace), name))
+
+    async def table_of_topic(self, topic: TopicId) -> TablePointer | None:
+        return await self._read(lambda c: _pointer(c, "topic_id = ?", topic))
+
+    async def move_tables(self, moves: Sequence[PointerMove], *, receipt: Receipt | None = None) -> None:
+        await self._write(lambda c: _move_tables(c, moves, self._now()), receipt)
+
+    async def replace_table(self, old: TablePointer, pointer: TablePointer, *, receipt: Receipt | None = None) -> None:
+        await self._write(lambda c: _replace_table(c, old, pointer, self._now()), receipt)
+
+    async def rename_table(
+        self, table: TableId, namespace: Namespace, name: str, *, receipt: Receipt | None = None
+    ) -> None:
+        await self._write(lambda c: _rename_table(c, table, namespace, name, self._now()), receipt)
+
+    async def drop_table(self, table: TableId, *, receipt: Receipt | None = None) -> None:
+        await self._write(lambda c: _drop_table(c, table), receipt)
+
+    async def receipt(self, key: str) -> Receipt | None:
+        return await self._read(lambda c: _receipt(c, key))
+
+
+def _create_namespace(
+    connection: sqlite3.Connection, namespace: Namespace, properties: Mapping[str, str], now_ms: int
+) -> None:
+    if len(namespace) > 1:
+        _require_namespace(connection, namespace[:-1])
+    inserted = connection.execute(
+        "INSERT OR IGNORE INTO namespace VALUES (?, ?, ?, ?)",
+        (joined(namespace), joined(namespace[:-1]), json.dumps(dict(properties)), now_ms),
+    )
+    if inserted.rowcount == 0:
+        raise namespace_exists(namespace)
+
+
+def _namespaces(connection: sqlite3.Connection, parent: Namespace) -> list[Namespace]:
+    if parent:
+        _require_namespace(connection, parent)
+    rows = connection.execute("SELECT name FROM namespace WHERE parent = ? ORDER BY name", (joined(parent),))
+    return [split(row[0]) for row in rows]
+
+
+def _properties(connection: sqlite3.Connection, namespace: Namespace) -> dict[str, str]:
+    row = connection.execute("SELECT properties FROM namespace WHERE name = ?", (joined(namespace),)).fetchone()
+    if row is None:
+        raise unknown_namespace(namespace)
+    properties: dict[str, str] = json.loads(row[0])
+    return properties
+
+
+def _replace_properties(
+    connection: sqlite3.Connection, namespace: Namespace, expected: Mapping[str, str], properties: Mapping[str, str]
+) -> None:
+    if _properties(connection, namespace) != dict(expected):
+        raise properties_changed(namespace)
+    connection.execute(
+        "UPDATE namespace SET properties = ? WHERE name = ?", (json.dumps(dict(properties)), joined(namespace))
+    )
+
+
+def _drop_namespace(connection: sqlite3.Connection, namespace: Namespace) -> None:
+    name = joined(namespace)
+    (used,) = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM lake_table WHERE namespace = ?1)"
+        " OR EXISTS (SELECT 1 FROM namespace WHERE parent = ?1)",
+        (name,),
+    ).fetchone()
+    if used:
+        raise namespace_not_empty(namespace)
+    if connection.execute("DELETE FROM namespace WHERE name = ?", (name,)).rowcount == 0:
+        raise unknown_namespace(namespace)
+
+
+def _tables(connection: sqlite3.Connection, namespace: Namespace) -> list[TableName]:
+    _require_namespace(connection, namespace)
+    rows = connection.execute(
+        "SELECT name, kind FROM lake_table WHERE namespace = ? ORDER BY name", (joined(namespace),)
+    )
+    return [TableName(name, TableKind(kind)) for name, kind in rows]
+
+
+def _pointer(connection: sqlite3.Connection, where: str, *parameters: object) -> TablePointer | None:
+    row = connection.execute(f"SELECT {_POINTER} FROM lake_table WHERE {where}", parameters).fetchone()
+    return None if row is None else pointer_of(row)
+
+
+def pointer_of(row: tuple[Any, ...]) -> TablePointer:
+    id, namespace, name, kind, location, topic = row
+    return TablePointer(
+        id=id, namespace=split(namespace), name=name, kind=TableKind(kind), metadata_location=location, topic=topic
+    )
+
+
+def _move_tables(connection: sqlite3.Connection, moves: Sequence[PointerMove], now_ms: int) -> None:
+    for move in moves:
+        if move.expected_location is None:
+            _insert(connection, move.pointer, now_ms)
+        else:
+            _move(connection, move.pointer, move.expected_location, now_ms)
+
+
+def _insert(connection: sqlite3.Connection, pointer: TablePointer, now_ms: int) -> None:
+    _require_namespace(connection, pointer.namespace)
+    inserted = connection.execute(
+        "INSERT OR IGNORE INTO lake_table VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            pointer.id,
+            joined(pointer.namespace),
+            pointer.name,
+            pointer.kind.value,
+            pointer.metadata_location,
+            pointer.topic,
+            now_ms,
+        ),
+    )
+    if inserted.rowcount == 0:
+        raise table_exists(pointer.namespace, pointer.name)
+
+
+def _move(connection: sqlite3.Connection, pointer: TablePointer, expected: str, now_ms: int) -> None:
+    moved = connection.execute(
+        "UPDATE lake_table SET metadata_location = ?, changed_ms = ? WHERE id = ? AND metadata_location = ?",
+        (pointer.metadata_location, now_ms, pointer.id, expected),
+    )
+    if moved.rowcount == 0:
+        raise table_moved(pointer)
+
+
+def _replace_table(connection: sqlite3.Connection, old: TablePointer, pointer: TablePointer, now_ms: int) -> None:
+    gone = connection.execute(
+        "DELETE FROM lake_table WHERE id = ? AND metadata_location = ?", (old.id, old.metadata_location)
+    )
+    if gone.rowcount == 0:
+        raise table_moved(old)
+    _insert(connection, pointer, now_ms)
+
+
+def _rename_table(connection: sqlite3.Connection, table: TableId, namespace: Namespace, name: str, now_ms: int) -> None:
+    _require_namespace(connection, namespace)
+    if _pointer(connection, "namespace = ? AND name = ?", joined(namespace), name) is not None:
+        raise table_exists(namespace, name)
+    renamed = connection.execute(
+        "UPDATE lake_table SET namespace = ?, name = ?, changed_ms = ? WHERE id = ?",
+        (joined(namespace), name, now_ms, table),
+    )
+    if renamed.rowcount == 0:
+        raise unknown_table_id(table)
+
+
+def _drop_table(connection: sqlite3.Connection, table: TableId) -> None:
+    if connection.execute("DELETE FROM lake_table WHERE id = ?", (table,)).rowcount == 0:
+        raise unknown_table_id(table)
+
+
+def _require_namespace(connection: sqlite3.Connection, namespace: Namespace) -> None:
+    if connection.execute("SELECT 1 FROM namespace WHERE name = ?", (joined(namespace),)).fetchone() is None:
+        raise unknown_namespace(namespace)
+
+
+def _receipt(connection: sqlite3.Connection, key: str) -> Receipt | None:
+    row = connection.execute("SELECT request, answer FROM receipt WHERE key = ?", (key,)).fetchone()
+    return None if row is None else Receipt(key=key, request=row[0], answer=row[1])
+
+
+def _keep_receipt(connection: sqlite3.Connection, receipt: Receipt, now_ms: int) -> None:
+    connection.execute("DELETE FROM receipt WHERE created_ms < ?", (now_ms - RECEIPT_KEPT_MS,))
+    if (known := _receipt(connection, receipt.key)) is not None:
+        raise AnsweredBefore(known)
+    connection.execute(
+        "INSERT INTO receipt VALUES (?, ?, ?, ?)", (receipt.key, receipt.request, receipt.answer, now_ms)
+    )

@@ -1,0 +1,187 @@
+"""The metadata store's interface: verbs, each of them one transaction.
+
+SQLite (sqlite/) serves one machine, PostgreSQL (postgres/) a cluster; one behaviour suite runs
+over both. Callers never see tables. `open_store` chooses by URL.
+
+Lock order inside a store, everywhere: cluster, topic, broker, partition by id, producer, segment by id.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from lakestream.metadata.table_store import TableStore
+from lakestream.model.broker import BrokerLease, BrokerSpec, LiveBroker
+from lakestream.model.config_edit import ConfigEdit
+from lakestream.model.place import PartitionView, SegmentId, Span, Tail
+from lakestream.model.segment import SegmentCommit, SegmentFate
+from lakestream.model.topic import PartitionId, Topic, TopicId, TopicSpec
+
+
+class TopicsView(NamedTuple):
+    """All topics as of one moment. `version` rises with every change to any of them."""
+
+    version: int
+    topics: tuple[Topic, ...]
+
+
+class ViewAsk(NamedTuple):
+    """Which stretch of a partition a reader wants to see: spans from `offset` on, at most `spans_max`."""
+
+    partition: PartitionId
+    offset: int
+    spans_max: int
+
+
+class PartitionSize(NamedTuple):
+    tail: Tail
+    bytes: int
+
+
+class MetadataStore(Protocol):
+    url: str
+
+    @property
+    def tables(self) -> TableStore:
+        """What it does for tables."""
+        ...
+
+    # --- the cluster -------------------------------------------------------------------------
+
+    async def cluster_id(self) -> str:
+        """22 characters (a URL-safe base64 uuid), chosen when the store was first opened."""
+        ...
+
+    async def now_ms(self) -> int:
+        """The store's clock: the one that judges leases and graces."""
+        ...
+
+    async def register_broker(self, spec: BrokerSpec, ttl_ms: int) -> BrokerLease:
+        """Take the broker id under a new incarnation; whoever held it before is fenced at once."""
+        ...
+
+    async def renew_broker(self, lease: BrokerLease) -> None:
+        """Extend the lease by its ttl from the store's now. Raises BrokerFenced if the incarnation is
+        no longer current or the lease had run out (register anew then)."""
+        ...
+
+    async def leave_broker(self, lease: BrokerLease) -> None:
+        """End the lease at once, if it is still the current one."""
+        ...
+
+    async def live_brokers(self) -> tuple[LiveBroker, ...]:
+        """By id."""
+        ...
+
+    # --- topics ------------------------------------------------------------------------------
+
+    async def topics(self) -> TopicsView: ...
+
+    async def topics_version(self) -> int: ...
+
+    async def create_topic(self, spec: TopicSpec) -> Topic:
+        """Raises TopicExists."""
+        ...
+
+    async def delete_topic(self, topic: TopicId) -> None:
+        """Remove the topic, its partitions, spans and producers, and release its segments. Raises UnknownTopicId."""
+        ...
+
+    async def add_partitions(self, topic: TopicId, total: int) -> Topic:
+        """Grow the topic to `total` partitions. Raises UnknownTopicId, InvalidPartitionCount if not more than now."""
+        ...
+
+    async def edit_topic_config(
+        self, topic: TopicId, edits: Sequence[ConfigEdit], check: Callable[[Mapping[str, str]], None]
+    ) -> Topic:
+        """Apply the edits in one transaction; `check` sees the result and raises to refuse it.
+        Raises UnknownTopicId."""
+        ...
+
+    # --- the log -----------------------------------------------------------------------------
+
+    async def commit_segment(self, commit: SegmentCommit) -> SegmentFate:
+        """Give offsets to a durable segment's batches: the moment at which they exist.
+
+        A segment has one fate. If it has one already, that is returned and nothing changes, so a
+        lost answer is resolved by asking again. Otherwise, in one transaction (on PostgreSQL one
+        round trip): check the broker's incarnation and lease (BrokerFenced), then per batch in
+        order: dedupe by (producer, epoch, sequence) against the last 5 batches, give offsets, and
+        advance the tail; contiguous accepted batches of a partition with the same append_ms become
+        one span; a rejected batch splits it. Receipted segments lose their kept results: asking for their
+        fate again gives Committed without results, which only the broker that has them could miss.
+        A segment in which no batch was stored is dead from the start.
+        """
+        ...
+
+    async def abandon_segment(self, segment: SegmentId) -> SegmentFate:
+        """Give the segment up, unless it was committed: returns the fate it then has."""
+        ...
+
+    async def views(self, asks: Sequence[ViewAsk]) -> list[PartitionView | None]:
+        """One consistent read for all asks, in their order. None: no such partition."""
+        ...
+
+    async def tails(self, partitions: Sequence[PartitionId]) -> dict[PartitionId, PartitionSize]:
+        """One consistent read. Partitions that do not exist are absent."""
+        ...
+
+    async def span_at_time(self, partition: PartitionId, timestamp_ms: int) -> Span | None:
+        """The first span (at or above log_start) that holds a record with this timestamp or a later one."""
+        ...
+
+    async def span_of_max_timestamp(self, partition: PartitionId) -> Span | None:
+        """The first span holding the partition's greatest timestamp; None when no record has one."""
+        ...
+
+    async def delete_records(self, partition: PartitionId, before_offset: int) -> int:
+        """Raise log_start to `before_offset` (never lower it), drop spans wholly below it and release
+        their segments. Returns log_start. Raises UnknownPartition; OffsetOutOfRange above next_offset."""
+        ...
+
+    async def apply_retention(
+        self, partition: PartitionId, *, expired_before_ms: int | None, bytes_max: int | None, spans_max: int
+    ) -> int:
+        """Drop the oldest spans while they are expired (greatest timestamp, or commit time where there is
+        none, below `expired_before_ms`) or while the rest still holds `bytes_max` or more; at most
+        `spans_max` a call. Raises log_start accordingly; returns the number of spans dropped, 0 where the
+        partition is gone."""
+        ...
+
+    # --- producers ---------------------------------------------------------------------------
+
+    async def take_producer_ids(self, count: int) -> range:
+        """A block of ids that nobody else will be given."""
+        ...
+
+    async def forget_producers(self, idle_for_ms: int, limit: int) -> int:
+        """Drop state of producers that have not written to a partition for so long. Returns how many."""
+        ...
+
+    # --- garbage -----------------------------------------------------------------------------
+
+    async def deletable_segments(self, grace_ms: int, limit: int) -> list[SegmentId]:
+        """Segments dead (no span refers to them) for longer than the grace, whose receipts are needed
+        by no living segment: their objects can be deleted."""
+        ...
+
+    async def forget_segments(self, segments: Sequence[SegmentId]) -> None:
+        """Their objects are deleted: drop the rows. Living segments are left alone; rows of abandoned ones stay for
+        a week more (segment_state.py), so that a zombie still finds the fate, and are not deletable again."""
+        ...
+
+    async def unknown_segments(self, segments: Sequence[SegmentId]) -> list[SegmentId]:
+        """Those of `segments` that have no fate yet."""
+        ...
+
+    async def take_duty(self, name: str, holder: str, ttl_ms: int) -> bool:
+        """Become, or remain, the one who does a named chore (retention, sweep). False: someone else is."""
+        ...
+
+    # --- alarms ------------------------------------------------------------------------------
+
+    def on_change(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back, on the event loop, soon after anything may have been committed by anyone. An alarm, not a
+        log: it says only 'look again', may come late or for nothing. Returns a function that ends it."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,172 @@
+"""Everything that can go wrong, as few kinds that each say what to do next.
+
+A kind (direct subclass of LakestreamError) is advice to the caller; a leaf carries the facts.
+Each face has one table from leaves to its own codes (Kafka: protocol/kafka/errors.py).
+"""
+
+
+class LakestreamError(Exception):
+    """The root. Its text is shown to people: it says what happened and what to do."""
+
+
+# --- kinds -----------------------------------------------------------------------------------
+
+
+class Invalid(LakestreamError):
+    """What was asked is wrong. Correct it; asking again unchanged will fail again."""
+
+
+class NotFound(LakestreamError):
+    """What was named does not exist. Check the name, or create it."""
+
+
+class Conflict(LakestreamError):
+    """Someone else got there first. Read again, then decide."""
+
+
+class Unavailable(LakestreamError):
+    """It cannot be done now. Try again a little later; nothing was changed, or repeating is safe."""
+
+
+class Fenced(LakestreamError):
+    """You are no longer who you were. Stop, and start anew under a new incarnation or epoch."""
+
+
+class Corrupt(LakestreamError):
+    """Bytes are not what they must be. Retrying a read may help; an operator should look."""
+
+
+class Exhausted(LakestreamError):
+    """A bound was reached. Use less, or raise the bound."""
+
+
+# --- leaves: topics ----------------------------------------------------------------------------
+
+
+class UnknownTopic(NotFound):
+    """No topic has this name."""
+
+
+class UnknownTopicId(NotFound):
+    """No topic has this id; it may have been deleted."""
+
+
+class UnknownPartition(NotFound):
+    """The topic has no such partition."""
+
+
+class UnknownBroker(NotFound):
+    """No live broker has this id."""
+
+
+class TopicExists(Conflict):
+    """A topic of this name is there already."""
+
+
+class InvalidTopicName(Invalid):
+    """Names have 1 to 249 letters, digits, dots, underscores and dashes, and are not '.' or '..'."""
+
+
+class InvalidPartitionCount(Invalid):
+    """Partitions are counted from 1, and their number can only grow."""
+
+
+class InvalidReplication(Invalid):
+    """The object store replicates; a topic's replication factor is 1 or left to the broker."""
+
+
+class InvalidTopicConfig(Invalid):
+    """A topic config is unknown, or its value is not one of those allowed."""
+
+
+class InvalidRequest(Invalid):
+    """A request that decodes but makes no sense."""
+
+
+class UnsupportedOperation(Invalid):
+    """The request is well-formed but asks for something Lakestream does not do."""
+
+
+# --- leaves: the log ---------------------------------------------------------------------------
+
+
+class OffsetOutOfRange(Invalid):
+    """The offset lies below the log's start or above its end."""
+
+
+class OffsetNotAvailable(Unavailable):
+    """This broker's view is older than the reader's; a moment later it will not be."""
+
+
+class StaleProducerEpoch(Fenced):
+    """A newer incarnation of this producer has written; this one must stop."""
+
+
+class OutOfOrderSequence(Invalid):
+    """An earlier batch of this producer has not arrived."""
+
+
+class UnknownProducer(Invalid):
+    """Nothing is known of this producer on this partition, so only sequence 0 can be accepted."""
+
+
+class DuplicateSequence(Conflict):
+    """The batch was stored before, too long ago to know its offset."""
+
+
+# --- leaves: storage ---------------------------------------------------------------------------
+
+
+class ObjectMissing(NotFound):
+    """The object store has no object of this key."""
+
+
+class ObjectExists(Conflict):
+    """An object of this key is there already, and objects are never overwritten."""
+
+
+class StoreUnavailable(Unavailable):
+    """The object store or the metadata store did not answer, or refused for now."""
+
+
+class StorageFull(Exhausted):
+    """The disk or bucket has no room. Free some; produce is refused until then, reading goes on."""
+
+
+class MalformedSegment(Corrupt):
+    """A WAL object that does not have the segment format."""
+
+
+class SegmentLost(Corrupt):
+    """The index names an object that is not there. Restore it, or delete the records it held."""
+
+
+class SegmentAbandoned(Conflict):
+    """The segment was given up before it was committed; its batches were never visible."""
+
+
+class BrokerFenced(Fenced):
+    """The broker's lease ran out or another process took its id."""
+
+
+class MetadataTooNew(Invalid):
+    """The metadata store was written by a newer Lakestream. Run that version, or restore a backup."""
+
+
+class InvalidSetting(Invalid):
+    """A setting has a value that cannot be used."""
+
+
+class Overloaded(Exhausted):
+    """Too much is under way at once."""
+
+
+# --- leaves: groups ----------------------------------------------------------------------------
+
+
+class NotCoordinator(Fenced):
+    """Another broker coordinates this group now. Ask which one, and go there."""
+
+
+class IllegalGeneration(Fenced):
+    """The group has gone on to another generation. Join again."""

@@ -1,0 +1,75 @@
+"""A WAL segment on its way into the log: what a broker asks the metadata store to commit, and its fate."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+from lakestream.model.place import SegmentId
+from lakestream.model.topic import PartitionId
+
+NO_PRODUCER = -1
+
+
+class SegmentBatch(NamedTuple):
+    """One batch of a segment, as the commit needs to know it. Batches of a partition are contiguous."""
+
+    partition: PartitionId
+    at: int
+    length: int
+    records: int
+    max_timestamp_ms: int
+    append_ms: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+
+
+class BatchStatus(IntEnum):
+    """What became of one batch. Stored in segment rows: numbers are never reused."""
+
+    STORED = 0
+    DUPLICATE = 1
+    """Stored before; base_offset and append_ms are those of the first time."""
+    OUT_OF_ORDER = 2
+    """An earlier sequence is missing; it may be on its way through another broker."""
+    UNKNOWN_PRODUCER = 3
+    """No state for this producer here, and the sequence is not 0."""
+    STALE_EPOCH = 4
+    DUPLICATE_TOO_OLD = 5
+    UNKNOWN_PARTITION = 6
+
+
+class BatchResult(NamedTuple):
+    status: BatchStatus
+    base_offset: int
+    append_ms: int
+    log_start: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentCommit:
+    """One flush: a durable object and the batches in it, in the order in which they take offsets."""
+
+    segment: SegmentId
+    broker_id: int
+    incarnation: int
+    bytes: int
+    batches: Sequence[SegmentBatch]
+    receipts: Sequence[SegmentId] = ()
+    """Earlier segments whose results this segment's footer records, so that the bucket alone can rebuild the log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """The one fate of a segment that made it. `results` are in the order of the commit's batches."""
+
+    results: tuple[BatchResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abandoned:
+    """The one fate of a segment that was given up. Its batches were never visible and never will be."""
+
+
+SegmentFate = Committed | Abandoned

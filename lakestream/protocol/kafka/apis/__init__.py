@@ -1,0 +1,6 @@
+"""The Kafka APIs that are served, one file each, sorted by key; `all.APIS` lists them.
+
+Every file reads the same way: what the API is and how we behave, what each version changed that matters, one function
+that translates the request, calls a verb of the broker and translates the answer back, and the line that registers it.
+Files without a number hold what several APIs say in the same way.
+"""

@@ -1,0 +1,46 @@
+"""All APIs that a broker serves."""
+
+from lakestream.protocol.kafka.apis import (
+    api_00_produce,
+    api_01_fetch,
+    api_02_list_offsets,
+    api_03_metadata,
+    api_10_find_coordinator,
+    api_18_api_versions,
+    api_19_create_topics,
+    api_20_delete_topics,
+    api_21_delete_records,
+    api_22_init_producer_id,
+    api_23_offset_for_leader_epoch,
+    api_32_describe_configs,
+    api_33_alter_configs,
+    api_35_describe_log_dirs,
+    api_37_create_partitions,
+    api_44_incremental_alter_configs,
+    api_46_list_partition_reassignments,
+    api_60_describe_cluster,
+    api_75_describe_topic_partitions,
+)
+from lakestream.protocol.kafka.registry import Api
+
+APIS: tuple[Api, ...] = (
+    api_00_produce.API,
+    api_01_fetch.API,
+    api_02_list_offsets.API,
+    api_03_metadata.API,
+    api_10_find_coordinator.API,
+    api_18_api_versions.API,
+    api_19_create_topics.API,
+    api_20_delete_topics.API,
+    api_21_delete_records.API,
+    api_22_init_producer_id.API,
+    api_23_offset_for_leader_epoch.API,
+    api_32_describe_configs.API,
+    api_33_alter_configs.API,
+    api_35_describe_log_dirs.API,
+    api_37_create_partitions.API,
+    api_44_incremental_alter_configs.API,
+    api_46_list_partition_reassignments.API,
+    api_60_describe_cluster.API,
+    api_75_describe_topic_partitions.API,
+)

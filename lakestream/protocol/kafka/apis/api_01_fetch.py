@@ -1,0 +1,126 @@
+"""Fetch (1), versions 4-18: batches from an offset on, waiting for more where there are too few.
+
+- Waits up to max_wait for min_bytes in all, woken by whichever broker the records come in through. The waiting of one
+  request does not hold up the next one of its connection.
+- Whole batches are sent: one that begins before the offset asked for if the offset lies inside it, and one larger than
+  the limits if nothing smaller comes first (KIP-74), so that a reader always moves on.
+- No sessions are kept (KIP-227): the session id is always 0, upon which clients send full requests. An incremental
+  request is told that its session does not exist.
+- Any broker serves any partition under leader epoch 0; no replica is preferred. A reader that speaks of a later epoch
+  is told that it is unknown.
+- There are no transactions yet: the last stable offset is the end of the log and nothing is aborted.
+
+v5 log_start_offset. v7 sessions. v9 leader epoch. v11 preferred replica. v12 flexible. v13 topic ids instead of names.
+v15 replica state, v16 node endpoints, v17 directory ids, v18 high watermark: for replicas, or left at their defaults.
+"""
+
+from typing import Any, TypeGuard
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.directory import TopicEntry
+from lakestream.broker.fetch import FetchAsk, Fetched, FetchLimits
+from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.apis.leader_epoch import check_leader_epoch
+from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
+from lakestream.protocol.kafka.errors import KafkaError, kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+from lakestream.protocol.kafka.wire.records import Iovec
+
+_fetch = messages.api(1)
+
+RESPONSE_BYTES_MAX = 55 * 1024 * 1024
+"""A client may ask for two gigabytes at once; as Kafka's fetch.max.bytes."""
+WAIT_MS_MAX = 60_000
+FULL_FETCH_EPOCHS = (0, -1)
+"""Session epochs that ask for no existing session: begin one, or do without."""
+READ_COMMITTED = 1
+NO_OFFSET = -1
+NO_RECORDS = b""
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    if request.session_epoch not in FULL_FETCH_EPOCHS:
+        return _fetch.Response(error_code=KafkaError.FETCH_SESSION_ID_NOT_FOUND)
+    broker: Broker = context.broker
+    lookup = TopicLookup(broker.directory)
+    topics: list[Any] = []
+    asks: list[FetchAsk] = []
+    slots: list[Any] = []
+    for topic in request.topics:
+        answered = [_slot(part, request.isolation_level) for part in topic.partitions]
+        topics.append(_fetch.FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=answered))
+        entry = lookup.known(topic.topic, topic.topic_id)
+        for part, slot in zip(topic.partitions, answered, strict=True):
+            try:
+                if not _has(entry, part):
+                    entry, _ = await lookup.partition(topic.topic, topic.topic_id, part.partition)
+                asks.append(_ask(entry, part))
+                slots.append(slot)
+            except LakestreamError as error:
+                slot.error_code = kafka_error(error)[0]
+    if asks:
+        for slot, fetched in zip(slots, await broker.fetching.fetch(asks, _limits(request)), strict=True):
+            _fill(slot, fetched)
+    return _fetch.Response(responses=topics)
+
+
+def _has(entry: TopicEntry | None, part: Any) -> TypeGuard[TopicEntry]:
+    return entry is not None and 0 <= part.partition < len(entry.topic.partitions)
+
+
+def _ask(entry: TopicEntry, part: Any) -> FetchAsk:
+    check_leader_epoch(part.current_leader_epoch)
+    return FetchAsk(
+        partition=entry.topic.partitions[part.partition],
+        offset=part.fetch_offset,
+        bytes_max=max(part.partition_max_bytes, 1),
+    )
+
+
+def _limits(request: Any) -> FetchLimits:
+    bytes_max = min(max(request.max_bytes, 1), RESPONSE_BYTES_MAX)
+    return FetchLimits(
+        bytes_min=min(request.min_bytes, bytes_max),
+        bytes_max=bytes_max,
+        wait_seconds=min(max(request.max_wait, 0), WAIT_MS_MAX) / 1000,
+    )
+
+
+def _slot(part: Any, isolation_level: int) -> Any:
+    return _fetch.PartitionData(
+        partition_index=part.partition,
+        high_watermark=NO_OFFSET,
+        aborted_transactions=() if isolation_level == READ_COMMITTED else None,
+        records=NO_RECORDS,
+    )
+
+
+def _fill(slot: Any, fetched: Fetched) -> None:
+    if fetched.error is not None:
+        slot.error_code = kafka_error(fetched.error)[0]
+    if fetched.tail is not None:
+        slot.high_watermark = slot.last_stable_offset = fetched.tail.next_offset
+        slot.log_start_offset = fetched.tail.log_start
+    if fetched.run.parts:
+        slot.records = Iovec(fetched.run.parts)
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    def failed(part: Any) -> Any:
+        slot = _slot(part, request.isolation_level)
+        slot.error_code = code
+        return slot
+
+    return _fetch.Response(
+        error_code=code,
+        responses=[
+            _fetch.FetchableTopicResponse(
+                topic=topic.topic, topic_id=topic.topic_id, partitions=[failed(part) for part in topic.partitions]
+            )
+            for topic in request.topics
+        ],
+    )
+
+
+API = Api(key=1, name="Fetch", versions=(4, 18), handle=handle, overlaps=True, error_response=error_response)

@@ -1,0 +1,115 @@
+"""ListOffsets (2), versions 1-11: the offset at a time, or at one of the named places of a partition.
+
+    -1 latest                   the end of the log
+    -2 earliest                 log_start_offset
+    -3 max timestamp (v7)       the first record that has the greatest timestamp
+    -4 earliest local (v8)      as earliest: nothing is tiered away from here
+    -5 latest tiered (v9)       none: offset -1
+    -6 earliest pending (v11)   none: offset -1
+    0 and above                 the first record of this time or later; none: offset -1, timestamp -1
+
+- Every answer is read from the store, so it covers what any broker acknowledged before the question.
+- A place that the request's version does not know is refused for its partition alone, with UNSUPPORTED_VERSION.
+- Transactions come later; until then both isolation levels end at the same offset.
+
+v2 isolation level. v4 leader epoch, always 0 here. v6 flexible. v10 timeout, for tiers of storage
+that there are not.
+"""
+
+from asyncio import gather
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.offsets import NONE, OffsetAtTime
+from lakestream.model.errors import LakestreamError, UnknownPartition
+from lakestream.model.place import Tail
+from lakestream.model.topic import PartitionId
+from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH, check_leader_epoch
+from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
+from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_list_offsets = messages.api(2)
+
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -1, -2, -3, -4, -5, -6
+FROM_VERSION = {LATEST: 0, EARLIEST: 0, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
+LOOKUPS_AT_ONCE = 16
+"""Lookups by time open batches; so many of one request share the threads with everyone else."""
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    broker: Broker = context.broker
+    lookup = TopicLookup(broker.directory)
+    asked = [(topic, part) for topic in request.topics for part in topic.partitions]
+    found = [await _partition(topic, part, lookup, context.api_version) for topic, part in asked]
+    tails = await broker.offsets.tails([each for each in found if isinstance(each, PartitionId)])
+    answers: list[Any] = []
+    for first in range(0, len(asked), LOOKUPS_AT_ONCE):
+        some = zip(asked[first : first + LOOKUPS_AT_ONCE], found[first : first + LOOKUPS_AT_ONCE], strict=True)
+        answers += await gather(*(_answer(part, partition, tails, broker) for (_, part), partition in some))
+    in_order = iter(answers)
+    return _list_offsets.Response(
+        topics=[
+            _list_offsets.ListOffsetsTopicResponse(
+                name=topic.name, partitions=[next(in_order) for _ in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+async def _partition(topic: Any, part: Any, lookup: TopicLookup, api_version: int) -> PartitionId | LakestreamError:
+    try:
+        if part.timestamp < 0 and api_version < FROM_VERSION.get(part.timestamp, api_version + 1):
+            raise Refused(KafkaError.UNSUPPORTED_VERSION, f"version {api_version} has no place called {part.timestamp}")
+        _, partition = await lookup.partition(topic.name, NO_TOPIC_ID, part.partition_index)
+        check_leader_epoch(part.current_leader_epoch)
+    except LakestreamError as error:
+        return error
+    return partition
+
+
+async def _answer(
+    part: Any, partition: PartitionId | LakestreamError, tails: dict[PartitionId, Tail], broker: Broker
+) -> Any:
+    try:
+        if isinstance(partition, LakestreamError):
+            raise partition
+        offset, timestamp_ms = await _offset(part.timestamp, partition, tails, broker)
+    except LakestreamError as error:
+        return _failed(part, kafka_error(error)[0])
+    return _list_offsets.ListOffsetsPartitionResponse(
+        partition_index=part.partition_index, offset=offset, timestamp=timestamp_ms, leader_epoch=LEADER_EPOCH
+    )
+
+
+async def _offset(place: int, partition: PartitionId, tails: dict[PartitionId, Tail], broker: Broker) -> OffsetAtTime:
+    tail = tails.get(partition)
+    if tail is None:
+        raise UnknownPartition("the partition was deleted")
+    if place >= 0:
+        return await broker.offsets.at_time(partition, place)
+    if place == LATEST:
+        return OffsetAtTime(tail.next_offset, -1)
+    if place in (EARLIEST, EARLIEST_LOCAL):
+        return OffsetAtTime(tail.log_start, -1)
+    return await broker.offsets.at_max_timestamp(partition) if place == MAX_TIMESTAMP else NONE
+
+
+def _failed(part: Any, code: int) -> Any:
+    return _list_offsets.ListOffsetsPartitionResponse(partition_index=part.partition_index, error_code=code)
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _list_offsets.Response(
+        topics=[
+            _list_offsets.ListOffsetsTopicResponse(
+                name=topic.name, partitions=[_failed(part, code) for part in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+API = Api(key=2, name="ListOffsets", versions=(1, 11), handle=handle, error_response=error_response)

@@ -1,0 +1,135 @@
+"""Metadata (3), versions 0-13: who the brokers are, which topics there are, and whom to ask for each partition.
+
+- Any broker serves any partition. The one that is named leader is chosen by rendezvous hashing among live brokers of
+  the client's zone (`zone=`, `az=`, `rack=` in the client id), under leader epoch 0. It is the only replica named.
+- A topic that does not exist is created if both the request and the broker allow it; clients that ask for the same
+  new topic at once all get it.
+- The controller named is a live broker, the same one at every broker; each of them administers anything.
+
+v0 no topics means all; v1+ null means all, none means none. v4 allow_auto_topic_creation. v7 leader epoch.
+v8 authorized operations (the cluster's until v10). v9 flexible. v10 topic ids in answers. v12 topics asked for by id.
+v13 an error code for the whole.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.directory import TopicEntry
+from lakestream.broker.leaders import leader_ids, near, zone_of_client
+from lakestream.broker.topics import NewTopic
+from lakestream.model.broker import BrokerId
+from lakestream.model.errors import InvalidRequest, InvalidTopicName, LakestreamError, TopicExists, UnknownTopic
+from lakestream.model.topic import TopicId, topic_name_problem
+from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH
+from lakestream.protocol.kafka.apis.operations import ALL_ON_CLUSTER, ALL_ON_TOPIC, NOT_ASKED
+from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
+from lakestream.protocol.kafka.errors import kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_metadata = messages.api(3)
+
+BY_ID_FROM_VERSION = 12
+PARTITION_LISTS_KEPT = 1_000
+"""Topics whose partition lists are kept as response objects: a client's refresh then costs only the encoding."""
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    broker: Broker = context.broker
+    live = broker.cluster.live()
+    leaders = tuple(each.id for each in near(live, zone_of_client(context.client_id)))
+    operations = ALL_ON_TOPIC if request.include_topic_authorized_operations else NOT_ASKED
+    if _asks_for_all(request, context.api_version):
+        await broker.directory.refresh()
+        topics = [_topic(entry, leaders, operations) for entry in broker.directory.all()]
+    else:
+        _check_names(request, context.api_version)
+        lookup = TopicLookup(broker.directory)
+        topics = [await _asked_topic(asked, request, lookup, broker, leaders, operations) for asked in request.topics]
+    return _metadata.Response(
+        brokers=[
+            _metadata.MetadataResponseBroker(node_id=each.id, host=each.host, port=each.port, rack=each.rack)
+            for each in live
+        ],
+        cluster_id=broker.cluster.cluster_id,
+        controller_id=broker.cluster.controller_id(),
+        topics=topics,
+        cluster_authorized_operations=ALL_ON_CLUSTER if request.include_cluster_authorized_operations else NOT_ASKED,
+    )
+
+
+def _asks_for_all(request: Any, api_version: int) -> bool:
+    return request.topics is None or (api_version == 0 and not request.topics)
+
+
+def _check_names(request: Any, api_version: int) -> None:
+    if api_version < BY_ID_FROM_VERSION and any(
+        asked.name is None or asked.topic_id != NO_TOPIC_ID for asked in request.topics
+    ):
+        raise InvalidRequest(f"topics can be asked for by id from version {BY_ID_FROM_VERSION} on: send their names")
+
+
+async def _asked_topic(
+    asked: Any, request: Any, lookup: TopicLookup, broker: Broker, leaders: tuple[BrokerId, ...], operations: int
+) -> Any:
+    try:
+        entry = await _find_or_create(asked, lookup, broker, may_create=request.allow_auto_topic_creation)
+    except LakestreamError as error:
+        return _failed(asked, kafka_error(error)[0])
+    return _topic(entry, leaders, operations)
+
+
+async def _find_or_create(asked: Any, lookup: TopicLookup, broker: Broker, *, may_create: bool) -> TopicEntry:
+    try:
+        return await lookup.topic(asked.name, asked.topic_id)
+    except UnknownTopic as unknown:
+        if (problem := topic_name_problem(asked.name or "")) is not None:
+            raise InvalidTopicName(problem) from unknown
+        if not (may_create and broker.limits.auto_create_topics):
+            raise
+    with suppress(TopicExists):  # someone else asked for it at the same moment
+        await broker.topics.create(NewTopic(name=asked.name))
+    return await broker.directory.find(asked.name)
+
+
+def _topic(entry: TopicEntry, leaders: tuple[BrokerId, ...], operations: int) -> Any:
+    topic = entry.topic
+    return _metadata.MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.id,
+        partitions=_partitions(topic.id, len(topic.partitions), leaders),
+        topic_authorized_operations=operations,
+    )
+
+
+@lru_cache(maxsize=PARTITION_LISTS_KEPT)
+def _partitions(topic: TopicId, count: int, brokers: tuple[BrokerId, ...]) -> Sequence[Any]:
+    """Read only, since it is shared."""
+    return tuple(
+        _metadata.MetadataResponsePartition(
+            partition_index=index,
+            leader_id=leader,
+            leader_epoch=LEADER_EPOCH,
+            replica_nodes=(leader,),
+            isr_nodes=(leader,),
+        )
+        for index, leader in enumerate(leader_ids(topic, count, brokers))
+    )
+
+
+def _failed(asked: Any, code: int) -> Any:
+    return _metadata.MetadataResponseTopic(name=asked.name, topic_id=asked.topic_id, error_code=code)
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    topics = [_failed(asked, code) for asked in request.topics or ()]
+    if context.api_version < BY_ID_FROM_VERSION:
+        for topic in topics:
+            topic.name = topic.name or ""
+    return _metadata.Response(topics=topics, error_code=code)
+
+
+API = Api(key=3, name="Metadata", versions=(0, 13), handle=handle, error_response=error_response)

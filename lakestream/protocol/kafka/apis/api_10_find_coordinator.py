@@ -1,0 +1,76 @@
+"""FindCoordinator (10), versions 0-6: which broker looks after a consumer group.
+
+- A live broker, by rendezvous hashing of the key: every broker gives the same answer while they see the same brokers,
+  and only a dead broker's share moves.
+- Transactional ids and share groups have no coordinator: they are refused at once, so that a client says why and ends
+  instead of trying for ever.
+
+v1 key types and error messages. v3 flexible. v4 many keys at once. v5 TRANSACTION_ABORTABLE may be answered.
+v6 share groups.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.leaders import choose
+from lakestream.model.errors import InvalidRequest, LakestreamError
+from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_find_coordinator = messages.api(10)
+
+GROUP, TRANSACTION = 0, 1
+MANY_KEYS_FROM_VERSION = 4
+NOBODY = -1
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    if context.api_version >= MANY_KEYS_FROM_VERSION:
+        found = [_coordinator(key, request.key_type, context.broker) for key in request.coordinator_keys]
+        return _find_coordinator.Response(coordinators=found)
+    return _alone(_coordinator(request.key, request.key_type, context.broker))
+
+
+def _coordinator(key: str, key_type: int, broker: Broker) -> Any:
+    try:
+        _check_type(key_type)
+    except LakestreamError as error:
+        return _nobody(key, *kafka_error(error))
+    chosen = choose(broker.cluster.live(), b"group:" + key.encode())
+    return _find_coordinator.Coordinator(key=key, node_id=chosen.id, host=chosen.host, port=chosen.port)
+
+
+def _check_type(key_type: int) -> None:
+    if key_type == TRANSACTION:
+        raise Refused(
+            KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+            "transactions are not served yet: leave transactional.id unset",
+        )
+    if key_type != GROUP:
+        raise InvalidRequest(f"there are no coordinators of type {key_type}: only consumer groups have one")
+
+
+def _nobody(key: str, code: int, message: str) -> Any:
+    return _find_coordinator.Coordinator(key=key, node_id=NOBODY, port=NOBODY, error_code=code, error_message=message)
+
+
+def _alone(found: Any) -> Any:
+    return _find_coordinator.Response(
+        node_id=found.node_id,
+        host=found.host,
+        port=found.port,
+        error_code=found.error_code,
+        error_message=found.error_message,
+    )
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    if context.api_version >= MANY_KEYS_FROM_VERSION:
+        return _find_coordinator.Response(
+            coordinators=[_nobody(key, code, message) for key in request.coordinator_keys]
+        )
+    return _alone(_nobody(request.key, code, message))
+
+
+API = Api(key=10, name="FindCoordinator", versions=(0, 6), handle=handle, error_response=error_response)

@@ -1,0 +1,43 @@
+"""ApiVersions (18), versions 0-4: what this broker serves; the first thing a client asks.
+
+- Lists the APIs of the listener, with the ranges that clients should see.
+- A version above 4 is answered in the layout of version 0 with UNSUPPORTED_VERSION (KIP-511); the connection does that
+  before the request gets here, since it cannot be decoded.
+- No features are finalized: none of those that clients look for (transaction.version, group.version) is there yet.
+
+v3 flexible, with the client's name and version, which must look like a name.
+"""
+
+import re
+from typing import Any
+
+from lakestream.model.errors import InvalidRequest
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_api_versions = messages.api(18)
+
+SOFTWARE_FROM_VERSION = 3
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    if context.api_version >= SOFTWARE_FROM_VERSION:
+        for text in (request.client_software_name, request.client_software_version):
+            if _SOFTWARE.fullmatch(text) is None:
+                raise InvalidRequest(f"'{text}' is no name or version of a client: use letters, digits, '-' and '.'")
+    return _api_versions.Response(api_keys=_ranges(context))
+
+
+def _ranges(context: RequestContext) -> list[Any]:
+    return [
+        _api_versions.ApiVersion(api_key=api.key, min_version=api.advertised[0], max_version=api.advertised[1])
+        for api in context.apis
+    ]
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _api_versions.Response(error_code=code, api_keys=_ranges(context))
+
+
+API = Api(key=18, name="ApiVersions", versions=(0, 4), handle=handle, error_response=error_response)

@@ -1,0 +1,109 @@
+"""CreateTopics (19), versions 2-7.
+
+- A topic is there, at every broker that looks, before the request is answered: the timeout is never waited for.
+- Partitions and replication factor may be left to the broker (-1). Records are replicated by the object store; what is
+  answered and shown is a replication factor of 1.
+- A manual assignment says how many partitions there are; the brokers in it say nothing, since any serves any.
+- An unknown config is refused. A name that comes twice is refused for that name.
+
+v4 -1 for the broker's choice. v5 flexible, answers what was created with its configs. v7 topic ids.
+"""
+
+from collections import Counter
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.topics import BROKER_DEFAULT, NewTopic
+from lakestream.model.errors import InvalidRequest, InvalidTopicConfig, LakestreamError
+from lakestream.protocol.kafka.apis.config_entries import topic_entries
+from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID
+from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_create_topics = messages.api(19)
+
+REPLICATION = 1
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    counts = Counter(asked.name for asked in request.topics)
+    once = {asked.name: asked for asked in request.topics}
+    return _create_topics.Response(
+        topics=[
+            await _create(asked, counts[name], context.broker, validate_only=request.validate_only)
+            for name, asked in once.items()
+        ]
+    )
+
+
+async def _create(asked: Any, times: int, broker: Broker, *, validate_only: bool) -> Any:
+    try:
+        if times > 1:
+            raise InvalidRequest(f"topic '{asked.name}' comes {times} times in the request; name it once")
+        topic = _new_topic(asked)
+        created = await broker.topics.create(topic, validate_only=validate_only)
+    except LakestreamError as error:
+        return _failed(asked.name, *kafka_error(error))
+    return _create_topics.CreatableTopicResult(
+        name=asked.name,
+        topic_id=NO_TOPIC_ID if created is None else created.topic.id,
+        num_partitions=_partition_count(topic, broker) if created is None else len(created.topic.partitions),
+        replication_factor=REPLICATION,
+        configs=[
+            _create_topics.CreatableTopicConfigs(name=entry.name, value=entry.value, config_source=entry.source)
+            for entry in topic_entries(topic.config)
+        ],
+    )
+
+
+def _new_topic(asked: Any) -> NewTopic:
+    _check_assignments(asked)
+    return NewTopic(
+        name=asked.name,
+        partitions=asked.num_partitions,
+        replication=asked.replication_factor,
+        config={config.name: _value(config) for config in asked.configs},
+        assigned_partitions=[each.partition_index for each in asked.assignments] or None,
+    )
+
+
+def _check_assignments(asked: Any) -> None:
+    if not asked.assignments:
+        return
+    if asked.num_partitions != BROKER_DEFAULT or asked.replication_factor != BROKER_DEFAULT:
+        raise InvalidRequest("give either a manual assignment, or numbers of partitions and replicas; the other is -1")
+    indexes = sorted(each.partition_index for each in asked.assignments)
+    if indexes != list(range(len(indexes))):
+        raise _bad_assignment("a manual assignment names partitions 0, 1, 2, ... each once")
+    if any(len(set(each.broker_ids)) != len(each.broker_ids) or not each.broker_ids for each in asked.assignments):
+        raise _bad_assignment("every partition of a manual assignment names at least one broker, and none twice")
+
+
+def _bad_assignment(message: str) -> Refused:
+    return Refused(KafkaError.INVALID_REPLICA_ASSIGNMENT, message)
+
+
+def _value(config: Any) -> str:
+    if config.value is None:
+        raise InvalidTopicConfig(f"topic config '{config.name}' has no value; leave it out to have the default")
+    return str(config.value)
+
+
+def _partition_count(topic: NewTopic, broker: Broker) -> int:
+    if topic.assigned_partitions is not None:
+        return len(topic.assigned_partitions)
+    return broker.limits.partitions_default if topic.partitions == BROKER_DEFAULT else topic.partitions
+
+
+def _failed(name: str, code: int, message: str) -> Any:
+    return _create_topics.CreatableTopicResult(name=name, error_code=code, error_message=message)
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _create_topics.Response(
+        topics=[_failed(name, code, message) for name in dict.fromkeys(asked.name for asked in request.topics)]
+    )
+
+
+API = Api(key=19, name="CreateTopics", versions=(2, 7), handle=handle, error_response=error_response)

@@ -1,0 +1,72 @@
+"""DeleteTopics (20), versions 1-6: by name, and from v6 on also by id.
+
+- The topic is gone for every reader and writer once this is answered; its objects go after their grace.
+- A topic that comes twice, by name or id, is refused; so is one given by both.
+
+v4 flexible. v5 error messages. v6 topic ids.
+"""
+
+from collections import Counter
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownTopic, UnknownTopicId
+from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
+from lakestream.protocol.kafka.errors import kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_delete_topics = messages.api(20)
+
+BY_ID_FROM_VERSION = 6
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    asked = _asked(request, context.api_version)
+    counts = Counter(asked)
+    lookup = TopicLookup(context.broker.directory)
+    return _delete_topics.Response(
+        responses=[
+            await _delete(name, topic_id, counts[name, topic_id], lookup, context.broker) for name, topic_id in counts
+        ]
+    )
+
+
+def _asked(request: Any, api_version: int) -> list[tuple[str | None, bytes]]:
+    if api_version >= BY_ID_FROM_VERSION:
+        return [(each.name, each.topic_id) for each in request.topics]
+    return [(name, NO_TOPIC_ID) for name in request.topic_names]
+
+
+async def _delete(name: str | None, topic_id: bytes, times: int, lookup: TopicLookup, broker: Broker) -> Any:
+    try:
+        if times > 1:
+            raise InvalidRequest("the topic comes more than once in the request; name it once")
+        if (name is None) == (topic_id == NO_TOPIC_ID):
+            raise InvalidRequest("give either the topic's name or its id")
+        entry = await lookup.topic(name, topic_id)
+        await _delete_found(entry, name, broker)
+    except LakestreamError as error:
+        return _failed(name, topic_id, *kafka_error(error))
+    return _delete_topics.DeletableTopicResult(name=entry.topic.name, topic_id=entry.topic.id)
+
+
+async def _delete_found(entry: Any, name: str | None, broker: Broker) -> None:
+    try:
+        await broker.topics.delete(entry)
+    except UnknownTopicId:
+        if name is None:
+            raise
+        raise UnknownTopic(f"topic '{name}' was deleted a moment ago") from None
+
+
+def _failed(name: str | None, topic_id: bytes, code: int, message: str) -> Any:
+    return _delete_topics.DeletableTopicResult(name=name, topic_id=topic_id, error_code=code, error_message=message)
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    asked = dict.fromkeys(_asked(request, context.api_version))
+    return _delete_topics.Response(responses=[_failed(name, topic_id, code, message) for name, topic_id in asked])
+
+
+API = Api(key=20, name="DeleteTopics", versions=(1, 6), handle=handle, error_response=error_response)

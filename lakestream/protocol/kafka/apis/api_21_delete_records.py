@@ -1,0 +1,63 @@
+"""DeleteRecords (21), versions 0-2: raise the start of a partition.
+
+- Offset -1 means the end of the log: everything that is there now. The answer's low watermark is the new start.
+- Records below it cannot be read here once this is answered, and at other brokers a second later at most. An offset
+  above the end is refused.
+
+v2 flexible.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
+from lakestream.protocol.kafka.errors import kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_delete_records = messages.api(21)
+
+NO_OFFSET = -1
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    lookup = TopicLookup(context.broker.directory)
+    return _delete_records.Response(
+        topics=[
+            _delete_records.DeleteRecordsTopicResult(
+                name=topic.name,
+                partitions=[await _delete(topic.name, part, lookup, context.broker) for part in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+async def _delete(name: str, part: Any, lookup: TopicLookup, broker: Broker) -> Any:
+    try:
+        entry, _ = await lookup.partition(name, NO_TOPIC_ID, part.partition_index)
+        log_start = await broker.topics.delete_records(entry, part.partition_index, part.offset)
+    except LakestreamError as error:
+        return _failed(part, kafka_error(error)[0])
+    return _delete_records.DeleteRecordsPartitionResult(partition_index=part.partition_index, low_watermark=log_start)
+
+
+def _failed(part: Any, code: int) -> Any:
+    return _delete_records.DeleteRecordsPartitionResult(
+        partition_index=part.partition_index, low_watermark=NO_OFFSET, error_code=code
+    )
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _delete_records.Response(
+        topics=[
+            _delete_records.DeleteRecordsTopicResult(
+                name=topic.name, partitions=[_failed(part, code) for part in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+API = Api(key=21, name="DeleteRecords", versions=(0, 2), handle=handle, error_response=error_response)

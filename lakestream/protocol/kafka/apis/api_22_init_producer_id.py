@@ -1,0 +1,40 @@
+"""InitProducerId (22), versions 0-5: an id under which a producer numbers its batches, so that none is stored twice.
+
+- Ids are unique over all brokers and for ever; the epoch begins at 0. A producer that asks again gets a new id.
+- Transactions are not served yet: a transactional id is refused with the one error that every client takes as final.
+
+v2 flexible. v3 the producer's last id and epoch (KIP-360), which matter to transactions alone. v5 TRANSACTION_ABORTABLE
+may be answered.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.model.errors import InvalidRequest
+from lakestream.protocol.kafka.errors import KafkaError, Refused
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_init_producer_id = messages.api(22)
+
+FIRST_EPOCH = 0
+NO_PRODUCER, NO_EPOCH = -1, -1
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    if request.transactional_id == "":
+        raise InvalidRequest("an empty transactional id: leave it out for an idempotent producer")
+    if request.transactional_id is not None:
+        raise Refused(
+            KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+            "transactions are not served yet: leave transactional.id unset",
+        )
+    broker: Broker = context.broker
+    return _init_producer_id.Response(producer_id=await broker.producer_ids.next(), producer_epoch=FIRST_EPOCH)
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _init_producer_id.Response(error_code=code, producer_id=NO_PRODUCER, producer_epoch=NO_EPOCH)
+
+
+API = Api(key=22, name="InitProducerId", versions=(0, 5), handle=handle, error_response=error_response)

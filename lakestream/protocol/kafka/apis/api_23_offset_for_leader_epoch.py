@@ -1,0 +1,63 @@
+"""OffsetForLeaderEpoch (23), versions 2-4: where a leader epoch ended, so that a consumer notices a truncated log.
+
+- There is one epoch, 0, and logs are never truncated: it ends at the end of the log. A later epoch was never given out
+  and has no end (-1, -1).
+- The end is read from the store: clients take an end before their own position for data loss.
+
+v4 flexible.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH, check_leader_epoch
+from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
+from lakestream.protocol.kafka.errors import kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_epochs = messages.api(23)
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    lookup = TopicLookup(context.broker.directory)
+    return _epochs.Response(
+        topics=[
+            _epochs.OffsetForLeaderTopicResult(
+                topic=topic.topic,
+                partitions=[await _end(topic.topic, part, lookup, context.broker) for part in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+async def _end(name: str, part: Any, lookup: TopicLookup, broker: Broker) -> Any:
+    try:
+        _, partition = await lookup.partition(name, NO_TOPIC_ID, part.partition)
+        check_leader_epoch(part.current_leader_epoch)
+        tail = await broker.offsets.tail(partition)
+    except LakestreamError as error:
+        return _failed(part, kafka_error(error)[0])
+    if part.leader_epoch > LEADER_EPOCH:
+        return _epochs.EpochEndOffset(partition=part.partition)
+    return _epochs.EpochEndOffset(partition=part.partition, leader_epoch=LEADER_EPOCH, end_offset=tail.next_offset)
+
+
+def _failed(part: Any, code: int) -> Any:
+    return _epochs.EpochEndOffset(partition=part.partition, error_code=code)
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _epochs.Response(
+        topics=[
+            _epochs.OffsetForLeaderTopicResult(
+                topic=topic.topic, partitions=[_failed(part, code) for part in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+API = Api(key=23, name="OffsetForLeaderEpoch", versions=(2, 4), handle=handle, error_response=error_response)

@@ -1,0 +1,61 @@
+"""AlterConfigs (33), versions 0-2: replace all configs of a topic; what is not named falls back to its default.
+
+- Kept for older clients; IncrementalAlterConfigs loses nobody's changes.
+- Topics only: a broker's settings are given where it is started. One resource's failure leaves the others alone.
+
+v2 flexible.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.model.errors import InvalidTopicConfig, LakestreamError
+from lakestream.protocol.kafka.apis.config_resources import check_alterable, repeated, topic_of
+from lakestream.protocol.kafka.errors import kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_alter_configs = messages.api(33)
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    twice = repeated(request.resources)
+    return _alter_configs.Response(
+        responses=[
+            await _alter(resource, twice, context.broker, validate_only=request.validate_only)
+            for resource in request.resources
+        ]
+    )
+
+
+async def _alter(resource: Any, twice: set[tuple[int, str]], broker: Broker, *, validate_only: bool) -> Any:
+    try:
+        check_alterable(resource, twice)
+        entry = await topic_of(resource, broker)
+        await broker.topics.replace_config(entry, _config(resource), validate_only=validate_only)
+    except LakestreamError as error:
+        return _answered(resource, *kafka_error(error))
+    return _answered(resource)
+
+
+def _config(resource: Any) -> dict[str, str]:
+    for config in resource.configs:
+        if config.value is None:
+            raise InvalidTopicConfig(f"topic config '{config.name}' has no value; leave it out to have the default")
+    return {config.name: config.value for config in resource.configs}
+
+
+def _answered(resource: Any, code: int = 0, message: str | None = None) -> Any:
+    return _alter_configs.AlterConfigsResourceResponse(
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+        error_code=code,
+        error_message=message,
+    )
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _alter_configs.Response(responses=[_answered(resource, code, message) for resource in request.resources])
+
+
+API = Api(key=33, name="AlterConfigs", versions=(0, 2), handle=handle, error_response=error_response)

@@ -1,0 +1,80 @@
+"""DescribeLogDirs (35), versions 1-4: how many bytes each partition has.
+
+- There are no disks: each broker shows one directory, `lakestream`, which stands for the object store they share.
+- A partition is shown by the one broker that is named its leader, so that sums over brokers are right. Bytes are those
+  of its batches in the log, as produced.
+- The size of an object store and its free space are not known (-1).
+
+v2 flexible. v3 an error code for the whole. v4 total and usable bytes.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.directory import TopicEntry
+from lakestream.broker.leaders import leader_ids
+from lakestream.model.topic import PartitionId
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_log_dirs = messages.api(35)
+
+LOG_DIR = "lakestream"
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    broker: Broker = context.broker
+    await broker.directory.refresh()
+    shown = {
+        entry.topic.name: list(_own_partitions(entry, wanted, broker)) for entry, wanted in _asked(request, broker)
+    }
+    sizes = await broker.store.tails([partition for own in shown.values() for _, partition in own])
+    return _log_dirs.Response(
+        results=[
+            _log_dirs.DescribeLogDirsResult(
+                log_dir=LOG_DIR,
+                topics=[
+                    _log_dirs.DescribeLogDirsTopic(
+                        name=name,
+                        partitions=[
+                            _log_dirs.DescribeLogDirsPartition(
+                                partition_index=index, partition_size=sizes[partition].bytes
+                            )
+                            for index, partition in own
+                            if partition in sizes
+                        ],
+                    )
+                    for name, own in shown.items()
+                    if own
+                ],
+            )
+        ]
+    )
+
+
+def _asked(request: Any, broker: Broker) -> Iterator[tuple[TopicEntry, set[int] | None]]:
+    """Topics with the partitions wanted of them (None: all). Those that do not exist are left out, as Kafka does."""
+    if request.topics is None:
+        for entry in broker.directory.all():
+            yield entry, None
+        return
+    for topic in request.topics:
+        known = broker.directory.known(topic.topic)
+        if known is not None:
+            yield known, set(topic.partitions)
+
+
+def _own_partitions(entry: TopicEntry, wanted: set[int] | None, broker: Broker) -> Iterator[tuple[int, PartitionId]]:
+    partitions = entry.topic.partitions
+    brokers = tuple(each.id for each in broker.cluster.live())
+    for index, leader in enumerate(leader_ids(entry.topic.id, len(partitions), brokers)):
+        if leader == broker.cluster.spec.id and (wanted is None or index in wanted):
+            yield index, partitions[index]
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _log_dirs.Response(error_code=code)
+
+
+API = Api(key=35, name="DescribeLogDirs", versions=(1, 4), handle=handle, error_response=error_response)

@@ -1,0 +1,62 @@
+"""CreatePartitions (37), versions 0-3: grow topics.
+
+- The count is the new total and must be greater than it was. Every topic asked for is answered.
+- An assignment must have one entry for each new partition; the brokers in it say nothing, since any serves any.
+
+v2 flexible. v3 THROTTLING_QUOTA_EXCEEDED may be answered.
+"""
+
+from collections import Counter
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.model.errors import InvalidRequest, LakestreamError
+from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_create_partitions = messages.api(37)
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    counts = Counter(asked.name for asked in request.topics)
+    once = {asked.name: asked for asked in request.topics}
+    return _create_partitions.Response(
+        results=[
+            await _grow(asked, counts[name], context.broker, validate_only=request.validate_only)
+            for name, asked in once.items()
+        ]
+    )
+
+
+async def _grow(asked: Any, times: int, broker: Broker, *, validate_only: bool) -> Any:
+    try:
+        if times > 1:
+            raise InvalidRequest(f"topic '{asked.name}' comes {times} times in the request; name it once")
+        entry = await broker.directory.find(asked.name)
+        _check_assignments(asked, asked.count - len(entry.topic.partitions))
+        await broker.topics.add_partitions(entry, asked.count, validate_only=validate_only)
+    except LakestreamError as error:
+        return _answered(asked.name, *kafka_error(error))
+    return _answered(asked.name)
+
+
+def _check_assignments(asked: Any, added: int) -> None:
+    """A count that does not grow is for the verb to refuse."""
+    if asked.assignments is not None and added > 0 and len(asked.assignments) != added:
+        raise Refused(
+            KafkaError.INVALID_REPLICA_ASSIGNMENT,
+            f"{len(asked.assignments)} assignments for {added} new partitions: give one for each, or none at all",
+        )
+
+
+def _answered(name: str, code: int = 0, message: str | None = None) -> Any:
+    return _create_partitions.CreatePartitionsTopicResult(name=name, error_code=code, error_message=message)
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    names = dict.fromkeys(asked.name for asked in request.topics)
+    return _create_partitions.Response(results=[_answered(name, code, message) for name in names])
+
+
+API = Api(key=37, name="CreatePartitions", versions=(0, 3), handle=handle, error_response=error_response)

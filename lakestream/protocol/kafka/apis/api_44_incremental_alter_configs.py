@@ -1,0 +1,68 @@
+"""IncrementalAlterConfigs (44), versions 0-1: set, delete, append to or subtract from single configs of a topic.
+
+- The edits of one topic are applied in one transaction, so two administrators lose nothing of each other's.
+- Topics only: a broker's settings are given where it is started. One resource's failure leaves the others alone.
+
+v1 flexible.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.model.errors import InvalidRequest, LakestreamError
+from lakestream.protocol.kafka.apis.config_resources import check_alterable, repeated, topic_of
+from lakestream.protocol.kafka.errors import kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_alter_configs = messages.api(44)
+
+OPERATIONS = frozenset(ConfigOperation)
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    twice = repeated(request.resources)
+    return _alter_configs.Response(
+        responses=[
+            await _alter(resource, twice, context.broker, validate_only=request.validate_only)
+            for resource in request.resources
+        ]
+    )
+
+
+async def _alter(resource: Any, twice: set[tuple[int, str]], broker: Broker, *, validate_only: bool) -> Any:
+    try:
+        check_alterable(resource, twice)
+        edits = _edits(resource)
+        await broker.topics.edit_config(await topic_of(resource, broker), edits, validate_only=validate_only)
+    except LakestreamError as error:
+        return _answered(resource, *kafka_error(error))
+    return _answered(resource)
+
+
+def _edits(resource: Any) -> list[ConfigEdit]:
+    if len({config.name for config in resource.configs}) < len(resource.configs):
+        raise InvalidRequest(f"a config of '{resource.resource_name}' comes twice in the request; name it once")
+    for config in resource.configs:
+        if config.config_operation not in OPERATIONS:
+            raise InvalidRequest(f"{config.config_operation} is no operation: 0 set, 1 delete, 2 append, 3 subtract")
+    return [
+        ConfigEdit(ConfigOperation(config.config_operation), config.name, config.value) for config in resource.configs
+    ]
+
+
+def _answered(resource: Any, code: int = 0, message: str | None = None) -> Any:
+    return _alter_configs.AlterConfigsResourceResponse(
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+        error_code=code,
+        error_message=message,
+    )
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _alter_configs.Response(responses=[_answered(resource, code, message) for resource in request.resources])
+
+
+API = Api(key=44, name="IncrementalAlterConfigs", versions=(0, 1), handle=handle, error_response=error_response)

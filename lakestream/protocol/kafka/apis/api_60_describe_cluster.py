@@ -1,0 +1,50 @@
+"""DescribeCluster (60), versions 0-2: the cluster's id and its live brokers.
+
+- The controller named is a live broker, the same one at every broker; each of them administers anything. There are no
+  controllers beside the brokers to ask for.
+- A broker whose lease has run out is gone, not fenced: asking for fenced ones adds none.
+
+v1 endpoint types. v2 fenced brokers.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.protocol.kafka.apis.operations import ALL_ON_CLUSTER, NOT_ASKED
+from lakestream.protocol.kafka.errors import KafkaError, Refused
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_cluster = messages.api(60)
+
+BROKERS, CONTROLLERS = 1, 2
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    _check_endpoints(request.endpoint_type)
+    broker: Broker = context.broker
+    return _cluster.Response(
+        cluster_id=broker.cluster.cluster_id,
+        controller_id=broker.cluster.controller_id(),
+        brokers=[
+            _cluster.DescribeClusterBroker(broker_id=each.id, host=each.host, port=each.port, rack=each.rack)
+            for each in broker.cluster.live()
+        ],
+        cluster_authorized_operations=ALL_ON_CLUSTER if request.include_cluster_authorized_operations else NOT_ASKED,
+    )
+
+
+def _check_endpoints(endpoint_type: int) -> None:
+    if endpoint_type == CONTROLLERS:
+        raise Refused(KafkaError.MISMATCHED_ENDPOINT_TYPE, "this is a broker, and there are no controllers beside them")
+    if endpoint_type != BROKERS:
+        raise Refused(
+            KafkaError.UNSUPPORTED_ENDPOINT_TYPE, f"{endpoint_type} is no type of endpoint: ask for 1, brokers"
+        )
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _cluster.Response(error_code=code, error_message=message)
+
+
+API = Api(key=60, name="DescribeCluster", versions=(0, 2), handle=handle, error_response=error_response)

@@ -1,0 +1,83 @@
+"""Configs as Kafka shows them: value, where it comes from, what type it has.
+
+A topic's configs are all those that are known, set or not. A broker's are a few that clients ask for; they are true,
+and can only be changed where the broker is started.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from lakestream.broker.broker import Broker
+from lakestream.model.topic_config import TOPIC_CONFIGS, ConfigType
+
+
+class ConfigSource(IntEnum):
+    """Kafka's numbers."""
+
+    DYNAMIC_TOPIC = 1
+    STATIC_BROKER = 4
+    DEFAULT = 5
+
+
+class ShownType(IntEnum):
+    """Kafka's numbers."""
+
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    LONG = 5
+    LIST = 7
+
+
+TYPES: Mapping[ConfigType, ShownType] = {
+    ConfigType.INT: ShownType.INT,
+    ConfigType.LONG: ShownType.LONG,
+    ConfigType.STRING: ShownType.STRING,
+    ConfigType.LIST: ShownType.LIST,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigEntry:
+    name: str
+    value: str | None
+    source: ConfigSource
+    type: ShownType
+    meaning: str
+    read_only: bool = False
+    default: str | None = None
+    """What stands behind a value that was set."""
+
+
+def topic_entries(set_on_topic: Mapping[str, str]) -> Iterator[ConfigEntry]:
+    for name, definition in TOPIC_CONFIGS.items():
+        is_set = name in set_on_topic
+        yield ConfigEntry(
+            name=name,
+            value=set_on_topic.get(name, definition.default),
+            source=ConfigSource.DYNAMIC_TOPIC if is_set else ConfigSource.DEFAULT,
+            type=TYPES[definition.type],
+            meaning=definition.meaning,
+            default=definition.default,
+        )
+
+
+def broker_entries(broker: Broker) -> list[ConfigEntry]:
+    spec, limits = broker.cluster.spec, broker.limits
+    creates = str(limits.auto_create_topics).lower()
+    batch_bytes = TOPIC_CONFIGS["max.message.bytes"].default
+    return [
+        _given("auto.create.topics.enable", creates, ShownType.BOOLEAN, "Whether asking for a topic creates it."),
+        _given("broker.id", str(spec.id), ShownType.INT, "This broker's id."),
+        _given("broker.rack", spec.rack, ShownType.STRING, "The zone this broker runs in."),
+        _given("default.replication.factor", "1", ShownType.INT, "Always 1: the object store replicates."),
+        _given("message.max.bytes", batch_bytes, ShownType.INT, "A topic's default for max.message.bytes."),
+        _given("num.partitions", str(limits.partitions_default), ShownType.INT, "A new topic's default."),
+    ]
+
+
+def _given(name: str, value: str | None, kind: ShownType, meaning: str) -> ConfigEntry:
+    return ConfigEntry(
+        name=name, value=value, source=ConfigSource.STATIC_BROKER, type=kind, meaning=meaning, read_only=True
+    )

@@ -1,0 +1,38 @@
+"""What configs belong to, as three APIs name it: a topic, or a broker by its id."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.directory import TopicEntry
+from lakestream.model.errors import InvalidRequest, InvalidTopicName, UnknownTopic
+from lakestream.model.topic import topic_name_problem
+
+TOPIC = 2
+BROKER = 4
+
+
+def repeated(resources: Sequence[Any]) -> set[tuple[int, str]]:
+    """Resources that come more than once in a request: what is meant by that cannot be known."""
+    counts = Counter((each.resource_type, each.resource_name) for each in resources)
+    return {resource for resource, count in counts.items() if count > 1}
+
+
+async def topic_of(resource: Any, broker: Broker) -> TopicEntry:
+    """Raises InvalidTopicName or UnknownTopic."""
+    try:
+        return await broker.directory.find(resource.resource_name)
+    except UnknownTopic as unknown:
+        if (problem := topic_name_problem(resource.resource_name)) is not None:
+            raise InvalidTopicName(problem) from unknown
+        raise
+
+
+def check_alterable(resource: Any, twice: set[tuple[int, str]]) -> None:
+    if (resource.resource_type, resource.resource_name) in twice:
+        raise InvalidRequest(f"'{resource.resource_name}' comes twice in the request; name it once")
+    if resource.resource_type == BROKER:
+        raise InvalidRequest("a broker's settings are given where it is started: see `lakestream settings`")
+    if resource.resource_type != TOPIC:
+        raise InvalidRequest(f"resources of type {resource.resource_type} have no configs here; topics do")

@@ -1,0 +1,290 @@
+"""One client connection without any I/O: bytes in, requests out; answers in, bytes out in request order.
+
+    receive_into() -> where the next bytes go        answer(request, response)   fills the request's slot
+    received(n)    -> requests that are complete     dismiss(request)            ... with nothing (acks=0)
+    admitted()     -> ... after the gate has opened  writable(n)                 buffers of the finished prefix
+
+A frame is a length (int32) and that many bytes. Before a frame is taken in, its length is shown to the gate; a gate
+that says no holds the connection where it is until `admitted` is called, and no bytes may be received meanwhile.
+A large frame is received straight into a buffer of its own size. Small ones are copied out of the receive buffer,
+which all connections share: what is not yet complete is held apart, so it is free again when `received` returns.
+"""
+
+from collections import deque
+from struct import Struct
+from typing import Any, Protocol
+
+import numpy
+
+from lakestream.protocol.kafka.routes import Route, Routes
+from lakestream.protocol.kafka.wire import messages
+from lakestream.protocol.kafka.wire.errors import MalformedRequest, UnsupportedRequest
+from lakestream.protocol.kafka.wire.primitives import ELEMENTS_MAX, read_uvarint, skip_tags
+from lakestream.protocol.kafka.wire.records import Buffer
+
+OWN_BUFFER_BYTES_MIN = 64 * 1024
+"""A frame longer than this gets a buffer of its own; below, one copy is cheaper than one more system call."""
+
+UNCOUNTED_FRAME_BYTES_MAX = 4 * 1024
+"""A frame up to this length passes without asking: it is a question (fetch, metadata, heartbeat), and readers must not
+wait because producers do. How many there can be is bounded by connections and by requests per connection; what small
+produce requests bring in is bounded by the WAL as well."""
+
+JOINED_RESPONSE_BYTES_MAX = 16 * 1024
+"""A response up to this length is joined into one buffer: a dozen tiny ones cost more than the copy."""
+
+JOINED_PART_BYTES_MAX = 4 * 1024
+"""In a longer response, parts up to this length are joined with their neighbours; longer ones are sent as they are."""
+
+API_VERSIONS = 18
+UNSUPPORTED_VERSION = 35
+
+_LENGTH = Struct(">i")
+_REQUEST_HEADER = Struct(">hhih")  # api key, api version, correlation id, length of the client id (-1: none)
+_RESPONSE_HEADER = Struct(">ii")  # length, correlation id
+_NO_TAGS = b"\0"  # ends a response header from version 1 on
+
+
+class Gate(Protocol):
+    """Whoever decides whether there is room for one more frame."""
+
+    def admit(self, frame_bytes: int) -> bool: ...
+
+
+class Request:
+    """A request and the place in the queue where its response will go. `body` and `context` are the server's to use."""
+
+    __slots__ = (
+        "_at",
+        "_frame",
+        "body",
+        "buffers",
+        "client_id",
+        "context",
+        "correlation_id",
+        "done",
+        "frame_bytes",
+        "held_bytes",
+        "route",
+    )
+
+    def __init__(self, route: Route, correlation_id: int, client_id: str | None, frame: memoryview, at: int) -> None:
+        self.route = route
+        self.correlation_id = correlation_id
+        self.client_id = client_id
+        self.frame_bytes = len(frame)
+        self.held_bytes = counted_bytes(len(frame))
+        self._frame = frame
+        self._at = at
+        self.body: Any = None
+        self.context: Any = None
+        self.buffers: list[Buffer] = []
+        self.done = False
+
+    def decode(self) -> Any:
+        """The body. Apart from `received`, because objects are larger than bytes: not before it is this one's turn."""
+        return self.route.decode(self._frame, self._at)[0]
+
+
+class Connection:
+    def __init__(self, *, routes: Routes, gate: Gate, receive_buffer: memoryview, frame_bytes_max: int) -> None:
+        assert len(receive_buffer) > OWN_BUFFER_BYTES_MIN + _LENGTH.size, "it must hold the start of any frame"
+        self._routes = routes
+        self._gate = gate
+        self._receive_buffer = receive_buffer
+        self._frame_bytes_max = frame_bytes_max
+        self._held: Buffer = b""
+        """Bytes received and not yet taken in."""
+        self._frame: memoryview | None = None
+        """A large frame, partly filled."""
+        self._filled = 0
+        self._admitted: int | None = None
+        """Length of a small frame that the gate let through and that is not complete."""
+        self.awaited: int | None = None
+        """Length of the frame that is held at the gate."""
+        self.unreleased_bytes = 0
+        """Bytes that the gate let through, less those of requests that have been answered."""
+        self._slots: deque[Request] = deque()
+        self._client_id_bytes = b""
+        self._client_id = ""
+
+    # --- bytes in
+
+    def receive_into(self) -> memoryview:
+        if self._frame is not None:
+            return self._frame[self._filled :]
+        held = len(self._held)
+        if held:
+            self._receive_buffer[:held] = self._held
+        return self._receive_buffer[held:]
+
+    def received(self, count: int) -> list[Request]:
+        if self._frame is not None:
+            return self._fill(self._frame, count)
+        end = len(self._held) + count
+        self._held = b""
+        return self._split(self._receive_buffer[:end])
+
+    def admitted(self) -> list[Request]:
+        """The gate has opened for the frame of `awaited` bytes."""
+        assert self.awaited is not None, "only a frame that was held can be let through"
+        self._let_through(self.awaited)
+        self.awaited = None
+        held, self._held = memoryview(self._held), b""
+        return self._split(held)
+
+    @property
+    def mid_frame(self) -> bool:
+        """Is the rest of a frame still to come?"""
+        return self._frame is not None or (len(self._held) > 0 and self.awaited is None)
+
+    def _fill(self, frame: memoryview, count: int) -> list[Request]:
+        self._filled += count
+        if self._filled < len(frame):
+            return []
+        self._frame = None
+        return self._open(frame)
+
+    def _split(self, data: memoryview) -> list[Request]:
+        requests: list[Request] = []
+        at, end = 0, len(data)
+        while end - at >= _LENGTH.size and self._may_enter(data, at):
+            assert self._admitted is not None
+            start, stop = at + _LENGTH.size, at + _LENGTH.size + self._admitted
+            if stop <= end:
+                self._admitted = None
+                requests += self._open(memoryview(bytes(data[start:stop])))
+                at = stop
+            elif stop - start > OWN_BUFFER_BYTES_MIN:
+                self._begin(data[start:end], self._admitted)
+                self._admitted = None
+                at = end
+            else:
+                break
+        if at < end:
+            self._held = bytes(data[at:end])
+        return requests
+
+    def _may_enter(self, data: memoryview, at: int) -> bool:
+        if self._admitted is not None:
+            return True
+        (length,) = _LENGTH.unpack_from(data, at)
+        if not _REQUEST_HEADER.size <= length <= self._frame_bytes_max:
+            raise MalformedRequest(f"a frame of {length} bytes; between 10 and {self._frame_bytes_max} can be taken in")
+        if not self._gate.admit(length):
+            self.awaited = length
+            return False
+        self._let_through(length)
+        return True
+
+    def _let_through(self, length: int) -> None:
+        self._admitted = length
+        self.unreleased_bytes += counted_bytes(length)
+
+    def _begin(self, beginning: memoryview, length: int) -> None:
+        # Not a bytearray: that would be filled with zeros first, for nothing, and touch memory that may never be sent.
+        self._frame = numpy.empty(length, dtype=numpy.uint8).data
+        self._filled = len(beginning)
+        self._frame[: self._filled] = beginning
+
+    def _open(self, frame: memoryview) -> list[Request]:
+        """Read the header. ApiVersions of an unknown version is answered here, for clients newer than we are."""
+        api_key, api_version, correlation_id, client_id_bytes = _REQUEST_HEADER.unpack_from(frame)
+        try:
+            route = self._routes.find(api_key, api_version)
+        except UnsupportedRequest:
+            if api_key != API_VERSIONS or API_VERSIONS not in self._routes.served:
+                raise
+            self._answer_unsupported(Request(self._routes.find(API_VERSIONS, 0), correlation_id, None, frame, 0))
+            return []
+        at = _REQUEST_HEADER.size
+        client_id = self._read_client_id(frame, at, client_id_bytes)
+        at += max(client_id_bytes, 0)
+        if route.has_request_tags:
+            at = _skip_header_tags(frame, at)
+        request = Request(route, correlation_id, client_id, frame, at)
+        self._slots.append(request)
+        return [request]
+
+    def _read_client_id(self, frame: memoryview, at: int, length: int) -> str | None:
+        if length == -1:
+            return None
+        if length < 0 or at + length > len(frame):
+            raise MalformedRequest("a client id whose length cannot be")
+        raw = frame[at : at + length]
+        if raw != self._client_id_bytes:  # a client says the same name in every request
+            try:
+                self._client_id = str(raw, "utf-8")
+            except UnicodeDecodeError:
+                raise MalformedRequest("a client id that is not UTF-8") from None
+            self._client_id_bytes = bytes(raw)
+        return self._client_id
+
+    def _answer_unsupported(self, request: Request) -> None:
+        """KIP-511: an answer of version 0, which every client can read, with the range to choose from."""
+        classes, (lowest, highest) = messages.api(API_VERSIONS), self._routes.served[API_VERSIONS]
+        ranges = [classes.ApiVersion(api_key=API_VERSIONS, min_version=lowest, max_version=highest)]
+        self._slots.append(request)
+        self.answer(request, classes.Response(error_code=UNSUPPORTED_VERSION, api_keys=ranges))
+
+    # --- answers out
+
+    @property
+    def outstanding(self) -> int:
+        """Requests whose answer has not been handed out."""
+        return len(self._slots)
+
+    def answer(self, request: Request, response: Any) -> None:
+        route = request.route
+        out: list[Buffer] = [b"", _NO_TAGS] if route.has_response_tags else [b""]
+        route.encode(response, out)
+        length = _RESPONSE_HEADER.size - _LENGTH.size + sum(map(len, out))
+        out[0] = _RESPONSE_HEADER.pack(length, request.correlation_id)
+        request.buffers = [b"".join(out)] if length <= JOINED_RESPONSE_BYTES_MAX else _joined_where_small(out)
+        request.done = True
+
+    def dismiss(self, request: Request) -> None:
+        request.done = True
+
+    def writable(self, bytes_max: int) -> tuple[list[Buffer], int, int]:
+        """(buffers to send, their bytes, bytes of the requests they finish), up to bytes_max or one response."""
+        buffers: list[Buffer] = []
+        sent = released = 0
+        while self._slots and self._slots[0].done and sent < bytes_max:
+            request = self._slots.popleft()
+            buffers += request.buffers
+            sent += sum(map(len, request.buffers))
+            released += request.held_bytes
+        self.unreleased_bytes -= released
+        return buffers, sent, released
+
+
+def counted_bytes(length: int) -> int:
+    """How many bytes of a frame of this length count against those that may be held."""
+    return length if length > UNCOUNTED_FRAME_BYTES_MAX else 0
+
+
+def _skip_header_tags(frame: memoryview, at: int) -> int:
+    try:
+        count, at = read_uvarint(frame, at)
+        if count > ELEMENTS_MAX:
+            raise MalformedRequest("more tagged fields than a request may have")
+        return skip_tags(frame, at, count)
+    except IndexError:
+        raise MalformedRequest("a request that ends in its header") from None
+
+
+def _joined_where_small(parts: list[Buffer]) -> list[Buffer]:
+    joined: list[Buffer] = []
+    small: list[Buffer] = []
+    for part in parts:
+        if len(part) <= JOINED_PART_BYTES_MAX:
+            small.append(part)
+            continue
+        if small:
+            joined.append(b"".join(small))
+            small = []
+        joined.append(part)
+    if small:
+        joined.append(b"".join(small))
+    return joined

@@ -1,0 +1,134 @@
+"""The one table from what can go wrong to Kafka's error codes.
+
+    kafka_error(exception) -> (code, message)
+
+Clients act on the code: some are retried at once, some after a metadata refresh, some are fatal to a producer. An
+exception that is not in the table is a fault of ours: UNKNOWN_SERVER_ERROR, and the log has the rest.
+"""
+
+from enum import IntEnum
+
+from lakestream.model import errors
+from lakestream.storage.records import errors as batches
+
+
+class KafkaError(IntEnum):
+    """Codes by Kafka's names, those that we answer with."""
+
+    UNKNOWN_SERVER_ERROR = -1
+    NONE = 0
+    OFFSET_OUT_OF_RANGE = 1
+    CORRUPT_MESSAGE = 2
+    UNKNOWN_TOPIC_OR_PARTITION = 3
+    LEADER_NOT_AVAILABLE = 5
+    NOT_LEADER_OR_FOLLOWER = 6
+    REQUEST_TIMED_OUT = 7
+    BROKER_NOT_AVAILABLE = 8
+    REPLICA_NOT_AVAILABLE = 9
+    MESSAGE_TOO_LARGE = 10
+    COORDINATOR_LOAD_IN_PROGRESS = 14
+    COORDINATOR_NOT_AVAILABLE = 15
+    NOT_COORDINATOR = 16
+    INVALID_TOPIC_EXCEPTION = 17
+    INVALID_REQUIRED_ACKS = 21
+    ILLEGAL_GENERATION = 22
+    INVALID_TIMESTAMP = 32
+    UNSUPPORTED_VERSION = 35
+    TOPIC_ALREADY_EXISTS = 36
+    INVALID_PARTITIONS = 37
+    INVALID_REPLICATION_FACTOR = 38
+    INVALID_REPLICA_ASSIGNMENT = 39
+    INVALID_CONFIG = 40
+    INVALID_REQUEST = 42
+    UNSUPPORTED_FOR_MESSAGE_FORMAT = 43
+    POLICY_VIOLATION = 44
+    OUT_OF_ORDER_SEQUENCE_NUMBER = 45
+    DUPLICATE_SEQUENCE_NUMBER = 46
+    INVALID_PRODUCER_EPOCH = 47
+    INVALID_TXN_STATE = 48
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
+    KAFKA_STORAGE_ERROR = 56
+    UNKNOWN_PRODUCER_ID = 59
+    FETCH_SESSION_ID_NOT_FOUND = 70
+    INVALID_FETCH_SESSION_EPOCH = 71
+    FENCED_LEADER_EPOCH = 74
+    UNKNOWN_LEADER_EPOCH = 75
+    UNSUPPORTED_COMPRESSION_TYPE = 76
+    OFFSET_NOT_AVAILABLE = 78
+    THROTTLING_QUOTA_EXCEEDED = 89
+    INVALID_RECORD = 87
+    UNKNOWN_TOPIC_ID = 100
+    INCONSISTENT_TOPIC_ID = 103
+    MISMATCHED_ENDPOINT_TYPE = 114
+    UNSUPPORTED_ENDPOINT_TYPE = 115
+
+
+CODES: dict[type[errors.LakestreamError], KafkaError] = {
+    # Topics.
+    errors.UnknownTopic: KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
+    errors.UnknownTopicId: KafkaError.UNKNOWN_TOPIC_ID,
+    errors.UnknownPartition: KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
+    errors.UnknownBroker: KafkaError.BROKER_NOT_AVAILABLE,
+    errors.TopicExists: KafkaError.TOPIC_ALREADY_EXISTS,
+    errors.InvalidTopicName: KafkaError.INVALID_TOPIC_EXCEPTION,
+    errors.InvalidPartitionCount: KafkaError.INVALID_PARTITIONS,
+    errors.InvalidReplication: KafkaError.INVALID_REPLICATION_FACTOR,
+    errors.InvalidTopicConfig: KafkaError.INVALID_CONFIG,
+    errors.InvalidRequest: KafkaError.INVALID_REQUEST,
+    errors.UnsupportedOperation: KafkaError.INVALID_REQUEST,
+    # The log.
+    errors.OffsetOutOfRange: KafkaError.OFFSET_OUT_OF_RANGE,
+    errors.OffsetNotAvailable: KafkaError.OFFSET_NOT_AVAILABLE,
+    errors.StaleProducerEpoch: KafkaError.INVALID_PRODUCER_EPOCH,
+    errors.OutOfOrderSequence: KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    errors.UnknownProducer: KafkaError.UNKNOWN_PRODUCER_ID,
+    errors.DuplicateSequence: KafkaError.DUPLICATE_SEQUENCE_NUMBER,
+    # Batches.
+    batches.CorruptBatch: KafkaError.CORRUPT_MESSAGE,
+    batches.InvalidRecord: KafkaError.INVALID_RECORD,
+    batches.InvalidTimestamp: KafkaError.INVALID_TIMESTAMP,
+    batches.UnsupportedCompression: KafkaError.UNSUPPORTED_COMPRESSION_TYPE,
+    batches.BatchTooLarge: KafkaError.MESSAGE_TOO_LARGE,
+    # Storage. What may go away by itself is put as something clients retry: a timeout, or a lost leader, which sends
+    # them to another broker.
+    errors.ObjectMissing: KafkaError.KAFKA_STORAGE_ERROR,
+    errors.ObjectExists: KafkaError.KAFKA_STORAGE_ERROR,
+    errors.StoreUnavailable: KafkaError.REQUEST_TIMED_OUT,
+    errors.StorageFull: KafkaError.KAFKA_STORAGE_ERROR,
+    errors.MalformedSegment: KafkaError.KAFKA_STORAGE_ERROR,
+    errors.SegmentLost: KafkaError.KAFKA_STORAGE_ERROR,
+    errors.SegmentAbandoned: KafkaError.REQUEST_TIMED_OUT,
+    errors.BrokerFenced: KafkaError.NOT_LEADER_OR_FOLLOWER,
+    errors.MetadataTooNew: KafkaError.UNKNOWN_SERVER_ERROR,
+    errors.InvalidSetting: KafkaError.INVALID_CONFIG,
+    errors.Overloaded: KafkaError.REQUEST_TIMED_OUT,
+    # Groups.
+    errors.NotCoordinator: KafkaError.NOT_COORDINATOR,
+    errors.IllegalGeneration: KafkaError.ILLEGAL_GENERATION,
+    # Kinds: a leaf of another room, or one that has no row above, is answered by what its kind advises.
+    errors.Invalid: KafkaError.INVALID_REQUEST,
+    errors.NotFound: KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
+    errors.Conflict: KafkaError.REQUEST_TIMED_OUT,
+    errors.Unavailable: KafkaError.REQUEST_TIMED_OUT,
+    errors.Fenced: KafkaError.NOT_LEADER_OR_FOLLOWER,
+    errors.Corrupt: KafkaError.KAFKA_STORAGE_ERROR,
+    errors.Exhausted: KafkaError.REQUEST_TIMED_OUT,
+}
+
+
+class Refused(errors.Invalid):
+    """For what only Kafka has a word for: the code comes with it."""
+
+    def __init__(self, code: KafkaError, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def kafka_error(exception: BaseException) -> tuple[int, str]:
+    """The code, and what to tell the client."""
+    if isinstance(exception, Refused):
+        return int(exception.code), str(exception)
+    for kind in type(exception).__mro__:
+        if kind in CODES:
+            return int(CODES[kind]), str(exception) or (kind.__doc__ or kind.__name__)
+    return int(KafkaError.UNKNOWN_SERVER_ERROR), "The broker failed to handle the request; its log says why"

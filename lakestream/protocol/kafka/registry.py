@@ -1,0 +1,109 @@
+"""What an API file registers, and what its handler is given.
+
+    API = Api(key=3, name="Metadata", versions=(0, 13), handle=handle)
+
+    async def handle(request: Any, context: RequestContext) -> Any: ...
+
+A handler takes the decoded request and returns the response object (`messages.api(key).Response(...)`), or None to send
+nothing at all (acks=0). There are two ways to run, and an API chooses one:
+
+    handle    async. Awaited in arrival order: the connection's next request starts when this one has finished.
+              With `overlaps=True` (Fetch) it is started in arrival order and its waits overlap with what follows.
+    start     For Produce. Called in arrival order, returns a response, or an asyncio.Future of one that is filled
+              later (then nothing but the future is needed: no task per request). If admission itself must wait, for
+              instance for validation in a thread, start returns a coroutine that returns one of these; the coroutine is
+              awaited before the connection's next request starts, the future is not.
+
+Responses leave in request order whatever finishes first. An exception becomes the API's own error response through
+`error_response`, or closes the connection where there is none.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Response: TypeAlias = Any
+"""A response object of `messages.api(key)`, or None: send nothing."""
+
+Started: TypeAlias = "Response | asyncio.Future[Response]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """What is known of the other end of a connection."""
+
+    host: str
+    port: int
+    listener: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestContext:
+    """Everything about a request that is not in its body. One value serves many requests of a connection."""
+
+    api_version: int
+    client_id: str | None
+    client: Client
+    broker: Any
+    """The broker facade, as it was passed to the server."""
+    apis: "Registry"
+    """What this listener serves: the answer to ApiVersions."""
+
+
+class CloseConnection(Exception):
+    """Raised by a handler that has no way to answer (a failed produce with acks=0): the connection is closed."""
+
+
+Handle: TypeAlias = Callable[[Any, RequestContext], Awaitable[Response]]
+Start: TypeAlias = Callable[[Any, RequestContext], "Started | Coroutine[Any, Any, Started]"]
+ErrorResponse: TypeAlias = Callable[[Any, RequestContext, int, str], Response]
+"""(request, context, Kafka error code, message) -> the response that says so in this API's shape."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api:
+    """One Kafka API: which versions are served and by what."""
+
+    key: int
+    name: str
+    versions: tuple[int, int]
+    """Lowest and highest version served."""
+    advertised_min: int | None = None
+    """Lowest version told to clients, where some insist on seeing a lower one than is served (Produce: 0)."""
+    handle: Handle | None = None
+    start: Start | None = None
+    overlaps: bool = False
+    error_response: ErrorResponse | None = None
+
+    def __post_init__(self) -> None:
+        if (self.handle is None) == (self.start is None):
+            raise ValueError(f"{self.name} needs exactly one of handle and start")
+        if self.start is not None and self.overlaps:
+            raise ValueError(f"{self.name}: what start returns as a future overlaps already; overlaps is for handle")
+
+    @property
+    def advertised(self) -> tuple[int, int]:
+        lowest, highest = self.versions
+        return (lowest if self.advertised_min is None else self.advertised_min), highest
+
+
+class Registry:
+    """The APIs of one listener, by key."""
+
+    def __init__(self, apis: Iterable[Api]) -> None:
+        self._apis: dict[int, Api] = {}
+        for api in sorted(apis, key=lambda each: each.key):
+            if api.key in self._apis:
+                raise ValueError(f"API key {api.key} is registered twice: {self._apis[api.key].name} and {api.name}")
+            self._apis[api.key] = api
+
+    def __iter__(self) -> Iterator[Api]:
+        return iter(self._apis.values())
+
+    def __getitem__(self, key: int) -> Api:
+        return self._apis[key]
+
+    def served(self) -> dict[int, tuple[int, int]]:
+        """API key -> lowest and highest version that is decoded; anything else closes the connection."""
+        return {api.key: api.versions for api in self}

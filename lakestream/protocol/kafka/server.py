@@ -1,0 +1,144 @@
+"""KafkaServer: accept connections, keep their number and their time bounded, let them finish at the end.
+
+    server = KafkaServer(registry=registry, broker=broker, metrics=metrics)
+    await server.start("0.0.0.0", 9092)
+    await server.drain(timeout_ms=30_000)      # stop accepting, answer what was taken in, close
+
+What happens on a connection is in session.py; how much is taken on at once is in limits.py.
+"""
+
+import asyncio
+import socket
+from typing import Any
+
+import structlog
+from structlog.typing import FilteringBoundLogger
+
+from lakestream.protocol.kafka.inflight import InflightBytes
+from lakestream.protocol.kafka.limits import ServerLimits
+from lakestream.protocol.kafka.registry import Registry
+from lakestream.protocol.kafka.routes import Routes
+from lakestream.protocol.kafka.service import ServerMetrics, Service
+from lakestream.protocol.kafka.session import Session
+
+CHECKS_PER_LIMIT = 4
+"""How often within the shorter of the two time limits connections are looked at."""
+
+
+class KafkaServer:
+    def __init__(
+        self,
+        *,
+        registry: Registry,
+        broker: Any,
+        metrics: ServerMetrics,
+        limits: ServerLimits | None = None,
+        listener: str = "PLAINTEXT",
+        inflight: InflightBytes | None = None,
+        log: FilteringBoundLogger | None = None,
+    ) -> None:
+        """`inflight` may be shared by several listeners of one process."""
+        self._registry = registry
+        self._broker = broker
+        self._metrics = metrics
+        self._limits = limits or ServerLimits()
+        self._listener = listener
+        self._inflight = inflight or InflightBytes(self._limits.inflight_bytes_max)
+        self._log = log or structlog.get_logger("lakestream.kafka")
+        self._sessions: set[Session] = set()
+        self._none_left = asyncio.Event()
+        self._none_left.set()
+        self._server: asyncio.Server | None = None
+        self._check: asyncio.TimerHandle | None = None
+
+    async def start(self, host: str, port: int) -> None:
+        """Port 0 takes a free one; see `port`."""
+        loop = asyncio.get_running_loop()
+        service = self._service(loop)
+        self._server = await loop.create_server(
+            lambda: Session(service, opened=self._opened, closed=self._closed),
+            host,
+            port,
+            backlog=self._limits.backlog,
+            reuse_address=True,
+            start_serving=False,
+        )
+        if _is_granted(self._limits.socket_receive_bytes):
+            for listening in self._server.sockets:
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._limits.socket_receive_bytes)
+        await self._server.start_serving()
+        self._check_later(loop)
+
+    @property
+    def port(self) -> int:
+        assert self._server is not None, "start() comes first"
+        return int(self._server.sockets[0].getsockname()[1])
+
+    @property
+    def connections(self) -> int:
+        return len(self._sessions)
+
+    async def drain(self, timeout_ms: int) -> None:
+        """Stop accepting, let every request that was taken in be answered, and close; abort what takes longer."""
+        assert self._server is not None, "start() comes first"
+        self._server.close()
+        for session in list(self._sessions):
+            session.drain()
+        try:
+            await asyncio.wait_for(self._none_left.wait(), timeout_ms / 1000)
+        except TimeoutError:
+            self._log.warning("aborting connections that did not finish in time", connections=len(self._sessions))
+            for session in list(self._sessions):
+                session.abort()
+            await self._none_left.wait()
+        if self._check is not None:
+            self._check.cancel()
+
+    def _service(self, loop: asyncio.AbstractEventLoop) -> Service:
+        return Service(
+            registry=self._registry,
+            apis={api.key: api for api in self._registry},
+            routes=Routes(self._registry.served()),
+            broker=self._broker,
+            listener=self._listener,
+            limits=self._limits,
+            inflight=self._inflight,
+            metrics=self._metrics,
+            log=self._log,
+            loop=loop,
+            receive_buffer=memoryview(bytearray(self._limits.receive_buffer_bytes)),
+        )
+
+    def _opened(self, session: Session) -> bool:
+        if len(self._sessions) >= self._limits.connections_max:
+            self._metrics.connection_refused()
+            return False
+        self._sessions.add(session)
+        self._none_left.clear()
+        self._metrics.connection_opened()
+        return True
+
+    def _closed(self, session: Session) -> None:
+        if session not in self._sessions:
+            return  # it was refused
+        self._sessions.remove(session)
+        self._metrics.connection_closed()
+        if not self._sessions:
+            self._none_left.set()
+
+    def _check_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        shorter_ms = min(self._limits.idle_ms_max, self._limits.stall_ms_max)
+        self._check = loop.call_later(shorter_ms / CHECKS_PER_LIMIT / 1000, self._check_all, loop)
+
+    def _check_all(self, loop: asyncio.AbstractEventLoop) -> None:
+        for session in list(self._sessions):
+            session.check(loop.time())
+        self._check_later(loop)
+
+
+def _is_granted(receive_bytes: int) -> bool:
+    """Would the kernel give a socket this much? Asking for more than it grants would fix the size below what it reaches
+    by tuning itself, so that is found out on a socket nobody uses."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        return probe.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) >= receive_bytes

@@ -1,0 +1,41 @@
+"""Service: what all sessions of one listener share, and what they report."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from structlog.typing import FilteringBoundLogger
+
+from lakestream.protocol.kafka.inflight import InflightBytes
+from lakestream.protocol.kafka.limits import ServerLimits
+from lakestream.protocol.kafka.registry import Api, Registry
+from lakestream.protocol.kafka.routes import Routes
+
+
+class ServerMetrics(Protocol):
+    """Counted as it happens."""
+
+    def connection_opened(self) -> None: ...
+    def connection_closed(self) -> None: ...
+    def connection_refused(self) -> None: ...
+    def request_received(self, api: str, frame_bytes: int) -> None: ...
+    def request_failed(self, api: str, code: int) -> None: ...
+    def responses_sent(self, response_bytes: int) -> None: ...
+    def reading_paused(self, why: str) -> None:
+        """`why`: "bytes" (the server holds too many) or "requests" (this connection has too many)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    registry: Registry
+    apis: Mapping[int, Api]
+    routes: Routes
+    broker: Any
+    listener: str
+    limits: ServerLimits
+    inflight: InflightBytes
+    metrics: ServerMetrics
+    log: FilteringBoundLogger
+    loop: asyncio.AbstractEventLoop
+    receive_buffer: memoryview

@@ -1,0 +1,362 @@
+"""Session: a connection on a socket. Runs requests in their order, sends answers in theirs, holds back when it must.
+
+    buffer_updated -> connection.received -> queue -> start -> (future) -> answer -> flush
+
+Ordering: a request starts when all before it have started and those that do not overlap have finished. Answers leave
+in request order, in one write for all that are ready in a turn of the event loop.
+
+Holding back: reading stops while a frame waits for room (InflightBytes) or too many requests are unanswered; starting
+and sending stop while the client does not read.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from socket import IPPROTO_TCP, TCP_NODELAY
+from types import CoroutineType
+from typing import Any
+
+from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.connection import Connection, Request, counted_bytes
+from lakestream.protocol.kafka.errors import kafka_error
+from lakestream.protocol.kafka.registry import Api, Client, CloseConnection, RequestContext
+from lakestream.protocol.kafka.service import Service
+from lakestream.protocol.kafka.wire.errors import MalformedRequest, UnsupportedRequest
+
+WRITE_BYTES_MAX = 1024 * 1024
+"""Answers handed to the socket at once; between two such, whether the client reads is looked at again."""
+
+LINGER_S = 1.0
+"""How long a client may take to close its end after we have said goodbye."""
+
+
+class Session(asyncio.BufferedProtocol):
+    def __init__(
+        self, service: Service, *, opened: "Callable[[Session], bool]", closed: "Callable[[Session], None]"
+    ) -> None:
+        self._service = service
+        self._opened = opened
+        self._closed = closed
+        self._connection = Connection(
+            routes=service.routes,
+            gate=self,
+            receive_buffer=service.receive_buffer,
+            frame_bytes_max=service.limits.frame_bytes_max,
+        )
+        self._transport: asyncio.Transport
+        self._client: Client
+        self._contexts: dict[tuple[int, int], RequestContext] = {}
+        self._queue: deque[Request] = deque()
+        self._busy: asyncio.Task[None] | None = None
+        """The request that is running and that the next one must wait for."""
+        self._overlapping: set[asyncio.Task[Any]] = set()
+        self._running_bytes = 0
+        """Frames of requests that have begun and not ended: in use even when the client is gone."""
+        self._waits_for_slot = False
+        self._reading = True
+        self._writing = True
+        self._proceeding_soon = False
+        self._draining = False
+        self._ended = False
+        """No more requests are taken or answered; the socket may still be sending."""
+        self._lost = False
+        self._progress_at = 0.0
+        self._unsent_bytes = 0
+
+    # --- what the event loop calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]
+        host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
+        self._client = Client(host=host, port=port, listener=self._service.listener)
+        self._progress_at = self._service.loop.time()
+        if not self._opened(self):
+            self._service.log.warning("connection refused, too many are open", client=host)
+            self._ended = True
+            self._transport.abort()
+            return
+        transport.get_extra_info("socket").setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+        self._transport.set_write_buffer_limits(high=self._service.limits.write_buffer_bytes_max)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        if self._draining or self._ended:
+            return self._service.receive_buffer
+        return self._connection.receive_into()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._draining or self._ended:
+            return  # read and thrown away: closing a socket that has unread bytes resets it, and answers are lost
+        self._progress_at = self._service.loop.time()
+        self._receive(partial(self._connection.received, nbytes))
+        self._proceed()
+
+    def eof_received(self) -> bool:
+        return False  # nobody is left to answer to: the transport closes itself
+
+    def pause_writing(self) -> None:
+        self._writing = False
+
+    def resume_writing(self) -> None:
+        self._writing = True
+        self._proceed()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._ended = self._lost = True
+        self._queue.clear()
+        for task in self._overlapping:
+            task.cancel()  # long polls; what changes something is left to finish
+        self._service.inflight.forget(self)
+        self._service.inflight.release(self._connection.unreleased_bytes - self._running_bytes)
+        self._closed(self)
+
+    # --- what the server calls
+
+    def drain(self) -> None:
+        """Take nothing more, answer what was taken, close."""
+        if not self._ended:
+            self._draining = True
+            self._service.inflight.forget(self)
+            self._proceed()
+
+    def abort(self) -> None:
+        self._ended = True
+        self._transport.abort()
+
+    def check(self, now: float) -> None:
+        """Let go of a client that does nothing for too long. Waiting for an answer of ours is not doing nothing."""
+        unsent, limits = self._transport.get_write_buffer_size(), self._service.limits
+        if unsent != self._unsent_bytes:
+            self._unsent_bytes, self._progress_at = unsent, now
+        quiet_ms = (now - self._progress_at) * 1000
+        if unsent or self._ended or (self._connection.mid_frame and self._reading):
+            if quiet_ms > limits.stall_ms_max:
+                self._service.log.info("connection stalled, aborting it", client=self._client.host)
+                self.abort()
+        elif self._connection.outstanding or not self._reading:
+            self._progress_at = now
+        elif quiet_ms > limits.idle_ms_max:
+            self._end()
+
+    # --- frames in
+
+    def admit(self, frame_bytes: int) -> bool:
+        """The connection asks before it takes in a frame."""
+        if self._connection.outstanding >= self._service.limits.inflight_requests_max:
+            self._waits_for_slot = True
+            self._service.metrics.reading_paused("requests")
+            return False
+        counted = counted_bytes(frame_bytes)
+        if counted and not self._service.inflight.admit(counted, self):
+            self._service.metrics.reading_paused("bytes")
+            return False
+        return True
+
+    def bytes_admitted(self, count: int) -> None:
+        """There is room for the frame that was held."""
+        if self._ended:
+            self._service.inflight.release(count)
+            return
+        self._receive(self._connection.admitted)
+        self._proceed()
+
+    def _admit_held(self) -> bool:
+        """A frame was held because too many requests were unanswered: let it in once half of them are answered."""
+        if not self._waits_for_slot or self._draining:
+            return False
+        if self._connection.outstanding * 2 > self._service.limits.inflight_requests_max:
+            return False
+        self._waits_for_slot = False
+        assert self._connection.awaited is not None
+        if not self.admit(self._connection.awaited):
+            return False
+        self._receive(self._connection.admitted)
+        return True
+
+    def _receive(self, taken_in: Callable[[], list[Request]]) -> None:
+        try:
+            requests = taken_in()
+        except (MalformedRequest, UnsupportedRequest) as problem:
+            self._service.log.info("closing a connection", client=self._client.host, reason=str(problem))
+            self._end()
+            return
+        for request in requests:
+            self._service.metrics.request_received(self._api(request).name, request.frame_bytes)
+        self._queue.extend(requests)
+
+    def _read_or_pause(self) -> None:
+        may_read = self._connection.awaited is None or self._draining
+        if may_read == self._reading or self._ended:
+            return
+        self._reading = may_read
+        if may_read:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+
+    # --- requests
+
+    def _proceed(self) -> None:
+        """Start what may start, send what is ready, take in what there is room for."""
+        while not self._ended:
+            while self._queue and self._busy is None and self._writing and not self._ended:
+                self._start(self._queue.popleft())
+            self._flush()
+            if not self._admit_held():
+                break
+        self._read_or_pause()
+        if self._draining and not self._connection.outstanding:
+            self._say_goodbye()
+
+    def _proceed_soon(self) -> None:
+        if not self._proceeding_soon:
+            self._proceeding_soon = True
+            self._service.loop.call_soon(self._proceed_now)
+
+    def _proceed_now(self) -> None:
+        self._proceeding_soon = False
+        self._proceed()
+
+    def _start(self, request: Request) -> None:
+        try:
+            request.body = request.decode()
+            request.context = self._context(request)
+            started = self._call(self._api(request), request)
+        except Exception as problem:  # noqa: BLE001 - whatever goes wrong concerns this request alone
+            self._fail(request, problem)
+            return
+        if isinstance(started, asyncio.Future):
+            self._running_bytes += request.held_bytes
+            started.add_done_callback(partial(self._completed, request))
+        elif isinstance(started, CoroutineType):
+            self._running_bytes += request.held_bytes
+            self._busy = self._service.loop.create_task(self._in_order(request, started))
+        else:
+            self._answer(request, started)
+
+    def _call(self, api: Api, request: Request) -> Any:
+        if api.start is not None:
+            return api.start(request.body, request.context)
+        assert api.handle is not None
+        running = api.handle(request.body, request.context)
+        return self._overlap(running) if api.overlaps else running
+
+    def _overlap(self, running: Any) -> "asyncio.Task[Any]":
+        task = self._service.loop.create_task(running)
+        self._overlapping.add(task)
+        task.add_done_callback(self._overlapping.discard)
+        return task
+
+    async def _in_order(self, request: Request, running: Any) -> None:
+        """A request, or the admission of one: the next starts after it."""
+        try:
+            started = await running
+        except Exception as problem:  # noqa: BLE001 - as above
+            self._landed(request)
+            self._fail(request, problem)
+        else:
+            if isinstance(started, asyncio.Future):
+                started.add_done_callback(partial(self._completed, request))
+            else:
+                self._landed(request)
+                self._answer(request, started)
+        self._busy = None
+        self._proceed_soon()
+
+    def _completed(self, request: Request, future: "asyncio.Future[Any]") -> None:
+        self._landed(request)
+        if future.cancelled():
+            self._end()
+        elif (problem := future.exception()) is not None:
+            self._fail(request, problem)
+        else:
+            self._answer(request, future.result())
+        self._proceed_soon()
+
+    def _landed(self, request: Request) -> None:
+        self._running_bytes -= request.held_bytes
+        if self._lost:
+            self._service.inflight.release(request.held_bytes)
+
+    def _api(self, request: Request) -> Api:
+        return self._service.apis[request.route.api_key]
+
+    def _context(self, request: Request) -> RequestContext:
+        """Clients repeat themselves: the context of the last request of this version nearly always fits."""
+        key = request.route.api_key, request.route.api_version
+        context = self._contexts.get(key)
+        if context is None or context.client_id != request.client_id:
+            context = self._contexts[key] = RequestContext(
+                api_version=request.route.api_version,
+                client_id=request.client_id,
+                client=self._client,
+                broker=self._service.broker,
+                apis=self._service.registry,
+            )
+        return context
+
+    # --- answers out
+
+    def _answer(self, request: Request, response: Any) -> None:
+        if self._ended:
+            return
+        if response is None:
+            self._connection.dismiss(request)
+            return
+        try:
+            self._connection.answer(request, response)
+        except Exception:
+            self._service.log.exception("a response cannot be encoded", api=self._api(request).name)
+            self._end()
+
+    def _fail(self, request: Request, problem: BaseException) -> None:
+        """Tell the client in the API's own shape, or close the connection where there is none."""
+        api, log = self._api(request), self._service.log
+        if isinstance(problem, MalformedRequest | CloseConnection):
+            log.info("closing a connection", client=self._client.host, api=api.name, reason=str(problem))
+            self._end()
+            return
+        code, message = kafka_error(problem)
+        self._service.metrics.request_failed(api.name, code)
+        if isinstance(problem, LakestreamError):
+            log.info("a request was refused", api=api.name, code=code, reason=message)
+        else:
+            log.error("a request failed", api=api.name, code=code, exc_info=problem)
+        response = self._error_response(api, request, code, message)
+        if response is None:
+            self._end()
+        else:
+            self._answer(request, response)
+
+    def _error_response(self, api: Api, request: Request, code: int, message: str) -> Any:
+        if api.error_response is None:
+            return None
+        try:
+            return api.error_response(request.body, request.context, code, message)
+        except Exception:
+            self._service.log.exception("an error cannot be told", api=api.name)
+            return None
+
+    def _flush(self) -> None:
+        while self._writing and not self._ended:
+            buffers, sent_bytes, released_bytes = self._connection.writable(WRITE_BYTES_MAX)
+            if not buffers and not released_bytes:  # the answer to a small, uncounted request releases nothing
+                return
+            if buffers:
+                self._transport.writelines(buffers)
+                self._service.metrics.responses_sent(sent_bytes)
+            self._service.inflight.release(released_bytes)
+
+    def _say_goodbye(self) -> None:
+        """Everything is answered: close our half, and the rest when the client has read it and closed its own."""
+        if self._ended:
+            return
+        self._ended = True
+        self._transport.write_eof()
+        self._service.loop.call_later(LINGER_S, self._transport.close)
+
+    def _end(self) -> None:
+        """Close once everything handed to the socket is sent."""
+        self._ended = True
+        self._queue.clear()
+        self._transport.close()

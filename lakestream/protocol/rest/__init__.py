@@ -1,0 +1,1 @@
+"""The HTTP face: health, metrics and administration."""

@@ -1,0 +1,63 @@
+"""/admin/status: the cluster at a glance, as JSON: brokers, topics, their offsets and bytes.
+
+All offsets come from one read of the metadata store, so they belong together.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from lakestream.metadata.store import MetadataStore, PartitionSize
+from lakestream.model.errors import LakestreamError
+from lakestream.model.topic import PartitionId, Topic
+from lakestream.protocol.rest.brokers import Brokers
+
+
+def admin_routes(store: MetadataStore, brokers: Brokers) -> list[Route]:
+    async def status(request: Request) -> Response:
+        try:
+            return JSONResponse(await cluster_status(store, brokers))
+        except LakestreamError as error:
+            return JSONResponse({"error": str(error)}, status_code=503)
+
+    return [Route("/admin/status", status)]
+
+
+async def cluster_status(store: MetadataStore, brokers: Brokers) -> dict[str, Any]:
+    live = await brokers.live()
+    readiness = await brokers.readiness(live)
+    topics = (await store.topics()).topics
+    sizes = await store.tails([partition for topic in topics for partition in topic.partitions])
+    return {
+        "cluster_id": await store.cluster_id(),
+        "metadata": store.url.partition("://")[0],
+        "brokers": [
+            {"id": b.id, "host": b.host, "port": b.port, "rack": b.rack, "http": b.http, "state": readiness[b.id]}
+            for b in live
+        ],
+        "topics": [_topic_status(topic, sizes) for topic in sorted(topics, key=lambda topic: topic.name)],
+    }
+
+
+def _topic_status(topic: Topic, sizes: Mapping[PartitionId, PartitionSize]) -> dict[str, Any]:
+    partitions = [
+        {
+            "partition": index,
+            "log_start": sizes[partition].tail.log_start,
+            "next_offset": sizes[partition].tail.next_offset,
+            "bytes": sizes[partition].bytes,
+        }
+        for index, partition in enumerate(topic.partitions)
+        if partition in sizes  # deleted between the two reads otherwise
+    ]
+    return {
+        "name": topic.name,
+        "id": topic.id.hex(),
+        "config": dict(topic.config),
+        "records": sum(part["next_offset"] - part["log_start"] for part in partitions),
+        "bytes": sum(part["bytes"] for part in partitions),
+        "partitions": partitions,
+    }

@@ -1,0 +1,68 @@
+"""The brokers as the gateway asks them: are you ready, and what have you counted?
+
+Each call goes to all live brokers at once and is bounded in time: one that does not answer is reported,
+and delays nobody for longer.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+import httpx
+
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.broker import LiveBroker
+from lakestream.model.errors import LakestreamError
+from lakestream.protocol.rest.health import READY
+from lakestream.protocol.rest.merge import merged_metrics
+
+_ANSWER_SECONDS_MAX = 2.0
+
+
+class Brokers:
+    def __init__(self, store: MetadataStore) -> None:
+        self._store = store
+        # Not by way of a proxy that the environment names: brokers are neighbours.
+        self._http = httpx.AsyncClient(timeout=_ANSWER_SECONDS_MAX, trust_env=False)
+
+    async def live(self) -> tuple[LiveBroker, ...]:
+        return await self._store.live_brokers()
+
+    async def states(self) -> Mapping[str, str]:
+        """The metadata store and each live broker, as /readyz shows them."""
+        try:
+            brokers = await self.live()
+        except LakestreamError as error:
+            return {"metadata": str(error)}
+        states = await self.readiness(brokers)
+        some = {} if brokers else {"broker": "no broker is alive; start one with `lakestream broker`"}
+        return {"metadata": READY, **{f"broker-{number}": state for number, state in states.items()}, **some}
+
+    async def readiness(self, brokers: Iterable[LiveBroker]) -> dict[int, str]:
+        asked = list(brokers)
+        states = await asyncio.gather(*(self._readiness(broker) for broker in asked))
+        return {broker.id: state for broker, state in zip(asked, states, strict=True)}
+
+    async def metrics(self) -> bytes:
+        brokers = await self.live()
+        texts = await asyncio.gather(*(self._get(broker, "/metrics") for broker in brokers))
+        found = {str(broker.id): text for broker, text in zip(brokers, texts, strict=True) if text is not None}
+        return merged_metrics(found)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _readiness(self, broker: LiveBroker) -> str:
+        try:
+            answer = await self._http.get(f"http://{broker.http}/readyz")
+        except httpx.HTTPError as error:
+            return f"does not answer at {broker.http}: {type(error).__name__}"
+        if answer.status_code == httpx.codes.OK:
+            return READY
+        return answer.text
+
+    async def _get(self, broker: LiveBroker, path: str) -> str | None:
+        try:
+            answer = await self._http.get(f"http://{broker.http}{path}")
+        except httpx.HTTPError:
+            return None
+        return answer.text if answer.status_code == httpx.codes.OK else None

@@ -1,0 +1,39 @@
+"""/healthz, /readyz and /metrics: the same three on every process.
+
+/healthz   200 while the process answers at all
+/readyz    200 when every part is ready, 503 otherwise; which one is not is in the body
+/metrics   Prometheus text
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from lakestream.model.errors import LakestreamError
+
+READY = "ready"
+
+Parts = Callable[[], Awaitable[Mapping[str, str]]]
+"""The state of each part: READY, or a sentence saying what is missing."""
+MetricsText = Callable[[], Awaitable[bytes]]
+
+
+def health_routes(parts: Parts, metrics: MetricsText) -> list[Route]:
+    async def healthz(request: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def readyz(request: Request) -> Response:
+        states = await parts()
+        ready = all(state == READY for state in states.values())
+        return JSONResponse({"ready": ready, "parts": dict(states)}, status_code=200 if ready else 503)
+
+    async def exposition(request: Request) -> Response:
+        try:
+            return Response(await metrics(), media_type=CONTENT_TYPE_LATEST)
+        except LakestreamError as error:
+            return PlainTextResponse(f"{error}\n", status_code=503)
+
+    return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", exposition)]

@@ -1,0 +1,32 @@
+"""Many brokers' metrics as one page: every sample gets a `broker` label, families of one name are joined."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import Metric
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
+
+
+def merged_metrics(texts: Mapping[str, str]) -> bytes:
+    """`texts` are Prometheus pages by broker id."""
+    families: dict[str, Metric] = {}
+    for broker, text in texts.items():
+        for family in text_string_to_metric_families(text):
+            joined = families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+            for sample in family.samples:
+                joined.add_sample(sample.name, {**sample.labels, "broker": broker}, sample.value)
+    registry = CollectorRegistry()
+    registry.register(_Families(families.values()))
+    return generate_latest(registry)
+
+
+class _Families(Collector):
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families
+
+    def describe(self) -> Iterator[Metric]:
+        return iter(())

@@ -1,0 +1,57 @@
+"""An HTTP server inside a running event loop: started, stopped, and otherwise left to uvicorn.
+
+Signals stay with the process that owns the loop; uvicorn would take them for itself.
+"""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+_BACKLOG = 128
+_DRAIN_SECONDS_MAX = 5
+_CONNECTIONS_MAX = 1_000
+
+
+class HttpServer:
+    def __init__(self, app: ASGIApp, host: str, port: int) -> None:
+        """Binds at once, so that a port that is taken (OSError) or was chosen is known before anything runs."""
+        self._socket = socket.create_server((host, port), backlog=_BACKLOG, family=_family(host))
+        self._server = _WithoutSignals(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                limit_concurrency=_CONNECTIONS_MAX,
+                timeout_graceful_shutdown=_DRAIN_SECONDS_MAX,
+            )
+        )
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def port(self) -> int:
+        return int(self._socket.getsockname()[1])
+
+    def start(self) -> None:
+        self._serving = asyncio.get_running_loop().create_task(self._server.serve(sockets=[self._socket]), name="http")
+
+    async def stop(self) -> None:
+        """Answer what is under way, within bounds, then close."""
+        self._server.should_exit = True
+        if self._serving is not None:
+            await self._serving
+        self._socket.close()
+
+
+class _WithoutSignals(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -1,0 +1,174 @@
+"""Every setting: its name, default and meaning, as frozen values in groups.
+
+`Settings` is the whole. A field's description is what `lakestream settings` and the reference page
+show, so it is written for the person who runs Lakestream. Nothing here is read from anywhere:
+load.py does that.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PlainSerializer, PositiveInt
+
+from lakestream.settings.address import Address, parse_address
+
+KIB, MIB = 1024, 1024 * 1024
+
+
+def _address(value: object) -> object:
+    return parse_address(value) if isinstance(value, str) else value
+
+
+def _addresses(value: object) -> object:
+    """'a:1,b:2', or a list of them."""
+    items = [item for item in value.split(",") if item.strip()] if isinstance(value, str) else value
+    return tuple(_address(item) for item in items) if isinstance(items, list | tuple) else items
+
+
+def _options(value: object) -> object:
+    """'endpoint=http://...,region=x', or a table; values are text whatever TOML made of them."""
+    if isinstance(value, str):
+        pairs = [item.partition("=") for item in value.split(",") if item.strip()]
+        if any(not separator for _, separator, _ in pairs):
+            raise ValueError("options are written name=value,name=value")
+        return {name.strip(): text.strip() for name, _, text in pairs}
+    if isinstance(value, dict):
+        return {name: str(item).lower() if isinstance(item, bool) else str(item) for name, item in value.items()}
+    return value
+
+
+HostPort = Annotated[Address, BeforeValidator(_address), PlainSerializer(str, return_type=str)]
+HostPorts = Annotated[
+    tuple[Address, ...],
+    BeforeValidator(_addresses),
+    PlainSerializer(lambda addresses: ",".join(map(str, addresses)), return_type=str),
+]
+Options = Annotated[dict[str, str], BeforeValidator(_options)]
+
+
+class Group(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class KafkaSettings(Group):
+    listeners: HostPorts = Field(
+        default=(Address("127.0.0.1", 9092),),
+        description="Where Kafka clients connect: HOST:PORT, several separated by commas.",
+        min_length=1,
+    )
+    advertised: HostPort | None = Field(
+        default=None, description="What clients are told to connect to, where it differs from the first listener."
+    )
+    auto_create_topics: bool = Field(
+        default=True, description="Create a topic when a client asks for one that does not exist."
+    )
+    num_partitions: PositiveInt = Field(
+        default=1, le=10_000, description="Partitions of a topic created without saying how many."
+    )
+    frame_bytes_max: PositiveInt = Field(
+        default=100 * MIB, ge=64 * KIB, le=1024 * MIB, description="The largest request a client may send."
+    )
+    inflight_bytes_max: PositiveInt = Field(
+        default=64 * MIB, ge=MIB, description="Request bytes held in memory at once; above it sockets are not read."
+    )
+    connections_max: PositiveInt = Field(
+        default=4_000, description="Connections held at once; further ones are closed."
+    )
+
+
+class HttpSettings(Group):
+    listen: HostPort = Field(default=Address("127.0.0.1", 8080), description="Where the gateway serves HTTP.")
+
+
+class BrokerSettings(Group):
+    id: NonNegativeInt = Field(default=0, le=2**31 - 1, description="This broker's id, unique in the cluster.")
+    rack: str | None = Field(
+        default=None, description="The zone this broker runs in; clients of the same zone are sent to it."
+    )
+    http: HostPort = Field(
+        default=Address("127.0.0.1", 0),
+        description="Where this broker serves health and metrics to the gateway; port 0 takes a free one.",
+    )
+    lease_ms: PositiveInt = Field(
+        default=10_000,
+        ge=1_000,
+        le=300_000,
+        description="A broker that has been silent for this long is taken for dead.",
+    )
+
+
+class WalSettings(Group):
+    segment_bytes: PositiveInt = Field(
+        default=8 * MIB, ge=64 * KIB, le=512 * MIB, description="A segment is flushed when it has grown this large."
+    )
+    linger_ms: NonNegativeInt = Field(
+        default=250, le=10_000, description="A segment is flushed when its oldest batch has waited this long."
+    )
+    puts_per_second: float | None = Field(
+        default=None,
+        gt=0,
+        le=10_000,
+        description="Flushes a second that need neither fill nor linger; by default 4 on a remote store, 50 on files.",
+    )
+    uploads_in_flight: PositiveInt = Field(default=4, le=64, description="Segments uploaded at once.")
+    grace_ms: NonNegativeInt = Field(
+        default=3_600_000,
+        description="How long an object that nothing refers to any more is kept for readers that still hold its place.",
+    )
+    cache_bytes: NonNegativeInt = Field(default=256 * MIB, description="Memory for recently written and read segments.")
+
+
+class ProduceSettings(Group):
+    validation: Literal["full", "header"] = Field(
+        default="full",
+        description="What is checked of a produced batch: every record, as Kafka does, or only header and checksum.",
+    )
+
+
+class LogSettings(Group):
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="The least important messages that are logged."
+    )
+    format: Literal["auto", "human", "json"] = Field(
+        default="auto",
+        description="How log lines look: for people on a terminal, JSON elsewhere, or always one of them.",
+    )
+
+
+class Settings(Group):
+    data: Path = Field(default=Path("lakestream-data"), description="The folder for everything kept on this machine.")
+    metadata: str = Field(
+        default="",
+        description="The metadata store: sqlite:///absolute/path or postgresql://...; by default in the data folder.",
+    )
+    objects: str = Field(
+        default="",
+        description="The object store: file:///absolute/path, s3://bucket/prefix, gs://... or az://...; "
+        "by default files in the data folder.",
+    )
+    objects_options: Options = Field(
+        default={},
+        description="Options of a remote object store (endpoint, region, credentials, unsigned_payload, timeout ...); "
+        "they go before those of the environment.",
+    )
+    allow_insecure: bool = Field(
+        default=False, description="Allow listeners that other machines can reach, though nobody is asked who they are."
+    )
+    kafka: KafkaSettings = KafkaSettings()
+    http: HttpSettings = HttpSettings()
+    broker: BrokerSettings = BrokerSettings()
+    wal: WalSettings = WalSettings()
+    produce: ProduceSettings = ProduceSettings()
+    log: LogSettings = LogSettings()
+
+    @property
+    def data_folder(self) -> Path:
+        return self.data.expanduser().absolute()
+
+    @property
+    def metadata_url(self) -> str:
+        return self.metadata or f"sqlite://{self.data_folder}/metadata.db"
+
+    @property
+    def objects_url(self) -> str:
+        return self.objects or (self.data_folder / "objects").as_uri()

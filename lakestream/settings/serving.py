@@ -1,0 +1,25 @@
+"""What must hold before a process listens: an address clients can use, and nobody let in by accident."""
+
+from lakestream.model.errors import InvalidSetting
+from lakestream.settings.address import Address
+from lakestream.settings.model import Settings
+
+
+def check_listeners(settings: Settings) -> None:
+    """Raises InvalidSetting. Commands that only connect need not ask."""
+    if settings.kafka.listeners[0].is_wildcard and settings.kafka.advertised is None:
+        raise InvalidSetting(
+            f"kafka.listeners {settings.kafka.listeners[0]} means every interface, which clients cannot connect to; "
+            "set kafka.advertised to the HOST:PORT they should use"
+        )
+    for name, address in _listeners(settings):
+        if not address.is_loopback and not settings.allow_insecure:
+            raise InvalidSetting(
+                f"{name} {address} can be reached by other machines, and nobody is asked who they are; "
+                "listen on 127.0.0.1, or say --allow-insecure if the network is trusted"
+            )
+
+
+def _listeners(settings: Settings) -> list[tuple[str, Address]]:
+    kafka = [("kafka.listeners", address) for address in settings.kafka.listeners]
+    return [*kafka, ("http.listen", settings.http.listen), ("broker.http", settings.broker.http)]

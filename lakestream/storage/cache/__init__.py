@@ -1,0 +1,1 @@
+"""Bytes of segments already at hand, bounded in memory."""

@@ -1,0 +1,93 @@
+"""Segment cache: stretches of WAL objects in memory, least recently used go first.
+
+What this broker flushed itself is put here as it is committed (the tail, which most consumers read);
+what it had to GET for a reader is put here for the neighbours. Both are extents: a start position and
+parts lying end to end.
+"""
+
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Protocol
+
+from lakestream.model.place import SegmentId
+from lakestream.world.objects.store import Buffer
+
+
+class CacheMetrics(Protocol):
+    def cache_hit(self) -> None: ...
+
+    def cache_miss(self) -> None: ...
+
+    def cache_bytes(self, held: int) -> None: ...
+
+
+class Extent:
+    """Consecutive bytes of one segment, as parts: whole batches where we wrote them, else one block."""
+
+    __slots__ = ("_positions", "end", "parts", "start")
+
+    def __init__(self, start: int, parts: Sequence[Buffer]) -> None:
+        self.start = start
+        self.parts = [memoryview(part) for part in parts]
+        self._positions: list[int] = []
+        position = start
+        for part in self.parts:
+            self._positions.append(position)
+            position += len(part)
+        self.end = position
+
+    def covers(self, at: int, length: int) -> bool:
+        return self.start <= at and at + length <= self.end
+
+    def slice(self, at: int, length: int) -> list[memoryview]:
+        """The parts that hold [at, at + length), cut to it. No bytes are copied."""
+        index = bisect_right(self._positions, at) - 1
+        end = at + length
+        cut: list[memoryview] = []
+        while at < end:
+            skip = at - self._positions[index]
+            piece = self.parts[index][skip : skip + end - at]
+            cut.append(piece)
+            at += len(piece)
+            index += 1
+        return cut
+
+
+class SegmentCache:
+    def __init__(self, bytes_max: int, metrics: CacheMetrics) -> None:
+        self._bytes_max = bytes_max
+        self._metrics = metrics
+        self._by_segment: dict[SegmentId, list[Extent]] = {}
+        self._recent: OrderedDict[tuple[SegmentId, int], Extent] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, segment: SegmentId, at: int, length: int) -> list[memoryview] | None:
+        for extent in self._by_segment.get(segment, ()):
+            if extent.covers(at, length):
+                self._recent.move_to_end((segment, extent.start))
+                self._metrics.cache_hit()
+                return extent.slice(at, length)
+        self._metrics.cache_miss()
+        return None
+
+    def put(self, segment: SegmentId, extent: Extent) -> None:
+        key = (segment, extent.start)
+        if (held := self._recent.get(key)) is not None:
+            if held.end >= extent.end:
+                return
+            self._drop(key)
+        self._by_segment.setdefault(segment, []).append(extent)
+        self._recent[key] = extent
+        self._bytes += extent.end - extent.start
+        while self._bytes > self._bytes_max:
+            self._drop(next(iter(self._recent)))
+        self._metrics.cache_bytes(self._bytes)
+
+    def _drop(self, key: tuple[SegmentId, int]) -> None:
+        extent = self._recent.pop(key)
+        self._bytes -= extent.end - extent.start
+        extents = self._by_segment[key[0]]
+        extents.remove(extent)
+        if not extents:
+            del self._by_segment[key[0]]

@@ -1,0 +1,1 @@
+"""Reading the log: from an offset to the batches that hold it, wherever they lie."""

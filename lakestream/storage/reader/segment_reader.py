@@ -1,0 +1,56 @@
+"""Bytes of a WAL segment: from the cache, or by one GET that all who want them share.
+
+A GET is rounded outward to whole blocks, so that a partition's neighbours in the segment, and its next
+reader, find them at hand.
+"""
+
+import asyncio
+from typing import Protocol
+
+from lakestream.model.place import SegmentId, Span
+from lakestream.storage.cache.segment_cache import Extent, SegmentCache
+from lakestream.storage.wal.segment import segment_key
+from lakestream.world.objects.store import ObjectStore
+from lakestream.world.tasks import Tasks
+
+BLOCK_BYTES = 1024 * 1024
+
+
+class ReadMetrics(Protocol):
+    def segment_read(self, *, bytes: int) -> None: ...
+
+
+class SegmentReader:
+    def __init__(self, objects: ObjectStore, cache: SegmentCache, tasks: Tasks, metrics: ReadMetrics) -> None:
+        self._objects = objects
+        self._cache = cache
+        self._tasks = tasks
+        self._metrics = metrics
+        self._getting: dict[tuple[SegmentId, int, int], asyncio.Task[Extent]] = {}
+
+    async def read(self, span: Span) -> list[memoryview]:
+        """The span's bytes, as consecutive pieces. Raises ObjectMissing where the object is gone."""
+        cached = self._cache.get(span.segment, span.at, span.length)
+        if cached is not None:
+            return cached
+        return (await self._get(span)).slice(span.at, span.length)
+
+    async def _get(self, span: Span) -> Extent:
+        start = span.at - span.at % BLOCK_BYTES
+        end = -(-(span.at + span.length) // BLOCK_BYTES) * BLOCK_BYTES
+        key = (span.segment, start, end)
+        getting = self._getting.get(key)
+        if getting is None:
+            getting = self._tasks.spawn(
+                self._fetch(span.segment, start, end - start), name=f"get-{span.segment}", awaited=True
+            )
+            self._getting[key] = getting
+            getting.add_done_callback(lambda _: self._getting.pop(key, None))
+        return await asyncio.shield(getting)
+
+    async def _fetch(self, segment: SegmentId, start: int, length: int) -> Extent:
+        data = await self._objects.get_range(segment_key(segment), start, length)
+        self._metrics.segment_read(bytes=len(data))
+        extent = Extent(start, [data])
+        self._cache.put(segment, extent)
+        return extent

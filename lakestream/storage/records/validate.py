@@ -1,0 +1,173 @@
+"""The gate: what a producer sent is one sound batch, or is refused with the error that Kafka would give.
+
+    size and magic -> CRC -> what the header claims -> what the records hold
+
+Cheap checks come first, and nothing behind the CRC is believed before the CRC is. The bytes are not
+changed and not copied; compressed records are decompressed within a bound, walked and dropped.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from lakestream.storage.records.compression import decompress, known_codec, lz4_blocks_are_linked
+from lakestream.storage.records.decode import decode_batches
+from lakestream.storage.records.errors import (
+    BatchTooLarge,
+    CorruptBatch,
+    InvalidRecord,
+    InvalidTimestamp,
+    RecordError,
+    UnsupportedCompression,
+)
+from lakestream.storage.records.header import (
+    CODEC_MASK,
+    CONTROL_BIT,
+    HEADER_BYTES,
+    KNOWN_BITS,
+    LENGTH_OVERHEAD_BYTES,
+    LOG_APPEND_TIME_BIT,
+    MAGIC,
+    NO_TIMESTAMP,
+    BatchHeader,
+    Bytes,
+    Codec,
+    crc_of,
+    read_header,
+)
+from lakestream.storage.records.walk import Walked, check_records
+
+RECORD_ERRORS_MAX = 100
+"""Records named in one refusal. A batch may hold a million; whoever reads the answer needs a few."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What the topic and the request allow."""
+
+    batch_bytes_max: int
+    decompressed_bytes_max: int
+    now_ms: int
+    timestamp_before_max_ms: int
+    timestamp_after_max_ms: int
+    inner: bool = True
+    """Walk the records; without it the header alone is checked and believed."""
+    allow_zstd: bool = True
+    """Produce requests before version 7 come from clients that cannot read it."""
+
+
+class ValidBatch(NamedTuple):
+    """A batch that may be stored."""
+
+    header: BatchHeader
+    max_timestamp_ms: int
+    """The true one, whatever the header says: retention and lookups by time depend on it."""
+    has_null_key: bool | None
+    """None when the records were not walked."""
+
+
+def validate_batch(buffer: Bytes, limits: Limits) -> ValidBatch:
+    """Check everything that Kafka checks on produce. Raises a BadBatch."""
+    header = _frame(buffer, limits.batch_bytes_max)
+    _check_claims(header, limits)
+    if not limits.inner:
+        _check_times(header.base_timestamp_ms, header.max_timestamp_ms, buffer, limits)
+        return ValidBatch(header, header.max_timestamp_ms, None)
+    walked = _walk(buffer, header, limits.decompressed_bytes_max)
+    _check_times(walked.min_timestamp_ms, walked.max_timestamp_ms, buffer, limits)
+    return ValidBatch(header, walked.max_timestamp_ms, walked.has_null_key)
+
+
+def _frame(buffer: Bytes, batch_bytes_max: int) -> BatchHeader:
+    """One whole batch of format v2, unharmed."""
+    size = len(buffer)
+    if size == 0:
+        raise InvalidRecord("a produce request must hold one record batch for each partition; this one holds none")
+    header = read_header(buffer)
+    if header.magic != MAGIC:
+        raise InvalidRecord(f"the batch has format v{header.magic}; only v2 is taken, so use a newer client")
+    claimed = header.batch_length + LENGTH_OVERHEAD_BYTES
+    if claimed > size or claimed < HEADER_BYTES:
+        raise CorruptBatch(f"the batch says that it has {claimed} bytes, but {size} arrived: send it again")
+    if claimed < size:
+        raise InvalidRecord(f"{size - claimed} bytes follow the batch: send one batch for each partition")
+    if size > batch_bytes_max:
+        raise BatchTooLarge(f"the batch has {size} bytes, the topic takes {batch_bytes_max} (max.message.bytes)")
+    if crc_of(buffer) != header.crc:
+        raise CorruptBatch(f"the batch does not match its checksum {header.crc:#010x}: send it again")
+    return header
+
+
+def _check_claims(header: BatchHeader, limits: Limits) -> None:
+    """What the header says is possible, and a producer may say it."""
+    attributes = header.attributes
+    codec = attributes & CODEC_MASK
+    if codec > Codec.LZ4:
+        _check_new_codec(codec, limits.allow_zstd)
+    if attributes & LOG_APPEND_TIME_BIT:
+        raise InvalidTimestamp("log-append time is set by the broker: send the time of creation")
+    if attributes & CONTROL_BIT:
+        raise InvalidRecord("control batches are written by the broker: send records")
+    if attributes & ~KNOWN_BITS:
+        raise InvalidRecord(
+            f"the batch has attributes {attributes:#06x}, of which some bits are not a producer's to set"
+        )
+    if header.base_offset != 0:
+        raise InvalidRecord(
+            f"the batch has base offset {header.base_offset}: a producer sends 0, the log gives offsets"
+        )
+    if header.record_count <= 0 or header.last_offset_delta != header.record_count - 1:
+        raise InvalidRecord(
+            f"the batch counts {header.record_count} records but its last offset delta is {header.last_offset_delta}"
+        )
+    if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
+        raise InvalidRecord(
+            f"producer {header.producer_id} sent epoch {header.producer_epoch} and sequence {header.base_sequence}: "
+            "an idempotent producer counts both from 0"
+        )
+
+
+def _check_new_codec(number: int, allow_zstd: bool) -> None:
+    if known_codec(number) is Codec.ZSTD and not allow_zstd:
+        raise UnsupportedCompression("zstd needs Produce version 7 or later: use a newer client, or another codec")
+
+
+def _walk(buffer: Bytes, header: BatchHeader, decompressed_bytes_max: int) -> Walked:
+    codec = header.attributes & CODEC_MASK
+    if codec == Codec.NONE:
+        return check_records(
+            buffer, at=HEADER_BYTES, count=header.record_count, base_timestamp_ms=header.base_timestamp_ms
+        )
+    compressed = memoryview(buffer)[HEADER_BYTES:]
+    if codec == Codec.LZ4 and lz4_blocks_are_linked(compressed):
+        raise InvalidRecord("the batch has linked lz4 blocks, which Kafka clients cannot read: make them independent")
+    records = decompress(Codec(codec), compressed, bytes_max=decompressed_bytes_max)
+    return check_records(records, count=header.record_count, base_timestamp_ms=header.base_timestamp_ms)
+
+
+def _check_times(least_ms: int, most_ms: int, buffer: Bytes, limits: Limits) -> None:
+    """Every record that has a time has one that the topic takes."""
+    earliest_ms, latest_ms = _times_taken(limits)
+    if most_ms > latest_ms or (least_ms < earliest_ms and least_ms != NO_TIMESTAMP):
+        raise InvalidTimestamp(
+            f"times from {least_ms} to {most_ms} are outside of what the topic takes now, {earliest_ms} to {latest_ms}",
+            _records_out_of_time(buffer, limits) if limits.inner else (),
+        )
+
+
+def _times_taken(limits: Limits) -> tuple[int, int]:
+    return max(0, limits.now_ms - limits.timestamp_before_max_ms), limits.now_ms + limits.timestamp_after_max_ms
+
+
+def _records_out_of_time(buffer: Bytes, limits: Limits) -> tuple[RecordError, ...]:
+    """Which ones they are. Slow, and only done for a batch that is refused."""
+    records = decode_batches(buffer, bytes_max=max(len(buffer), limits.decompressed_bytes_max), check_crc=False)
+    times = records.column("timestamp").to_numpy()
+    earliest_ms, latest_ms = _times_taken(limits)
+    latest_ms = min(latest_ms, np.iinfo(np.int64).max)
+    outside = np.flatnonzero(((times < earliest_ms) & (times != NO_TIMESTAMP)) | (times > latest_ms))
+    return tuple(
+        RecordError(index, f"time {time} is outside of {earliest_ms} to {latest_ms}")
+        for index, time in zip(outside[:RECORD_ERRORS_MAX].tolist(), times[outside].tolist(), strict=False)
+    )

@@ -1,0 +1,41 @@
+"""Prove what is inside a batch without taking it apart: the gate's look at every record.
+
+The walk sees that lengths fit into each other, that there are exactly as many records as the header
+counts, numbered 0, 1, 2 and so on, that nothing is left over, and that header keys are text. What
+passes can be read by every Kafka client and by our decoder. It works on the received bytes as they
+are, and finds the true times on the way, which a header may misstate.
+"""
+
+from typing import NamedTuple
+
+from lakestream.storage.records import kernels
+from lakestream.storage.records.arrays import as_array
+from lakestream.storage.records.errors import InvalidRecord, RecordError
+from lakestream.storage.records.faults import OK, SENTENCES, TRAILING_BYTES
+from lakestream.storage.records.header import NO_TIMESTAMP, Bytes
+
+
+class Walked(NamedTuple):
+    """What the records turned out to hold."""
+
+    max_timestamp_ms: int
+    min_timestamp_ms: int
+    """The least of those that have a time; -1 when none has."""
+    has_null_key: bool
+
+
+def check_records(records: Bytes, *, count: int, base_timestamp_ms: int, at: int = 0) -> Walked:
+    """Walk `count` uncompressed records that lie in `records` from `at` to the end, as a producer writes them."""
+    fault, record, max_time, min_time, null_key = kernels.walk_records(
+        as_array(records), at, len(records), count, base_timestamp_ms
+    )
+    if fault != OK:
+        raise _refusal(fault, record)
+    return Walked(max_time, NO_TIMESTAMP if min_time == kernels.INT64_MAX else min_time, null_key)
+
+
+def _refusal(fault: int, record: int) -> InvalidRecord:
+    sentence = SENTENCES[fault]
+    if fault == TRAILING_BYTES:
+        return InvalidRecord(f"{sentence}: correct the producer")
+    return InvalidRecord(f"record {record}: {sentence}", (RecordError(record, sentence),))

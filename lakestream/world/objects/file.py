@@ -1,0 +1,103 @@
+"""Objects as files below a folder (`file:///abs/path`): durable, and created by one process alone.
+
+    put:  open unnamed -> writev -> fsync -> link under its name -> fsync the folder
+
+The name appears last and by `link`, which fails if it is taken. A reader or a crash therefore sees a
+whole object or none, and of many writers of one key one wins. The work runs in `Threads`.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from errno import EDQUOT, ENOSPC
+from pathlib import Path
+from typing import TypeVar
+
+from lakestream.model.errors import ObjectExists, ObjectMissing, StorageFull, StoreUnavailable
+from lakestream.world.objects.durable_file import create_durably, make_folder_durably
+from lakestream.world.objects.file_reads import read_range, read_tail, read_whole, scan_folder
+from lakestream.world.objects.keys import checked_key
+from lakestream.world.objects.store import Buffer, ObjectInfo
+from lakestream.world.threads import Threads
+
+T = TypeVar("T")
+
+
+class FileObjects:
+    is_remote = False
+
+    def __init__(self, root: Path, threads: Threads) -> None:
+        self.url = root.as_uri()
+        self._root = root
+        self._threads = threads
+        self._durable_folders = {root}
+
+    async def put(self, key: str, parts: Sequence[Buffer]) -> None:
+        path = self._root / checked_key(key)
+        await self._threads.run(self._explained, key, lambda: self._create(path, parts))
+
+    async def get(self, key: str) -> Buffer:
+        path = self._root / checked_key(key)
+        return await self._threads.run(self._explained, key, lambda: read_whole(path))
+
+    async def get_range(self, key: str, at: int, length: int) -> Buffer:
+        path = self._root / checked_key(key)
+        return await self._threads.run(self._explained, key, lambda: read_range(path, at, length))
+
+    async def get_tail(self, key: str, length: int) -> tuple[Buffer, int]:
+        path = self._root / checked_key(key)
+        return await self._threads.run(self._explained, key, lambda: read_tail(path, length))
+
+    async def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
+        """Depth first, one folder in memory at a time along the way down."""
+        folder = prefix.rpartition("/")[0]
+        waiting: list[ObjectInfo | str] = [f"{folder}/" if folder else ""]
+        while waiting:
+            entry = waiting.pop()
+            if isinstance(entry, ObjectInfo):
+                yield entry
+                continue
+            children = await self._threads.run(scan_folder, self._root, entry)
+            waiting.extend(child for child in reversed(children) if _may_match(child, prefix))
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        paths = [self._root / checked_key(key) for key in keys]
+        await self._threads.run(_unlink_all, paths)
+
+    async def close(self) -> None:
+        pass
+
+    def _create(self, path: Path, parts: Sequence[Buffer]) -> None:
+        try:
+            make_folder_durably(path.parent, self._durable_folders)
+            create_durably(path, parts)
+        except FileNotFoundError:
+            # Someone removed the folder since we last saw it: make it again, once.
+            self._durable_folders = {self._root}
+            make_folder_durably(path.parent, self._durable_folders)
+            create_durably(path, parts)
+
+    def _explained(self, key: str, work: Callable[[], T]) -> T:
+        """Do the work; what the system says against it becomes one of our errors."""
+        try:
+            return work()
+        except FileExistsError:
+            raise ObjectExists(f"object {key} is there already in {self.url}") from None
+        except (FileNotFoundError, IsADirectoryError):
+            raise ObjectMissing(f"there is no object {key} in {self.url}") from None
+        except OSError as error:
+            if error.errno in (ENOSPC, EDQUOT):
+                raise StorageFull(
+                    f"{self.url} has no room for object {key} ({error.strerror}): free some space on that disk"
+                ) from error
+            raise StoreUnavailable(f"{self.url} cannot serve object {key}: {error}") from error
+
+
+def _may_match(entry: ObjectInfo | str, prefix: str) -> bool:
+    if isinstance(entry, ObjectInfo):
+        return entry.key.startswith(prefix)
+    return entry.startswith(prefix) or prefix.startswith(entry)
+
+
+def _unlink_all(paths: Sequence[Path]) -> None:
+    # No fsync: a deletion that a power cut undoes is an unknown object, which the sweep removes again.
+    for path in paths:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,58 @@
+"""Options of a remote store: ours and obstore's defaults, the environment's, and what `objects.options` says.
+
+Credentials and endpoints come from the usual environment (AWS_*, GOOGLE_*, AZURE_*), which obstore reads
+itself; an option of the same name goes before it. Names are those of obstore's configuration.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_CLIENT_OPTIONS = frozenset(
+    {
+        "allow_http",
+        "allow_invalid_certificates",
+        "connect_timeout",
+        "http1_only",
+        "http2_only",
+        "pool_idle_timeout",
+        "pool_max_idle_per_host",
+        "proxy_ca_certificate",
+        "proxy_excludes",
+        "proxy_url",
+        "read_timeout",
+        "root_certificate",
+        "timeout",
+        "user_agent",
+    }
+)
+"""Options of the http client; all others configure the store."""
+_CLIENT_DEFAULTS = {"connect_timeout": "5s", "timeout": "30s", "user_agent": "lakestream"}
+_S3_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteOptions:
+    store: Mapping[str, str]
+    client: Mapping[str, str]
+
+    @classmethod
+    def of(cls, url: str, options: Mapping[str, str]) -> "RemoteOptions":
+        store = {name: value for name, value in options.items() if name not in _CLIENT_OPTIONS}
+        client = {name: value for name, value in options.items() if name in _CLIENT_OPTIONS}
+        plain_http = _endpoint(options).startswith("http://")
+        defaults = _CLIENT_DEFAULTS | ({"allow_http": "true"} if plain_http else {})
+        return cls(store=_store_defaults(url, plain_http) | store, client=defaults | client)
+
+
+def _store_defaults(url: str, plain_http: bool) -> dict[str, str]:
+    # TLS already guards the payload on its way: hashing it a second time for the signature costs
+    # three times the whole put. Over plain http the signature is the only guard, so it stays.
+    if url.startswith("s3://") and not plain_http:
+        return {"unsigned_payload": "true"}
+    return {}
+
+
+def _endpoint(options: Mapping[str, str]) -> str:
+    named = options.get("endpoint") or options.get("endpoint_url") or options.get("aws_endpoint")
+    return named or next((os.environ[name] for name in _S3_ENDPOINTS if os.environ.get(name)), "")

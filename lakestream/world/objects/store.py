@@ -1,0 +1,51 @@
+"""What Lakestream asks of an object store. Objects are written once, read in ranges, listed, deleted.
+
+A put that returned is durable. Keys are relative, with '/' between parts, below the store's prefix.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import NamedTuple, Protocol
+
+Buffer = bytes | bytearray | memoryview
+
+
+class ObjectInfo(NamedTuple):
+    key: str
+    bytes: int
+    modified_ms: int
+
+
+class ObjectStore(Protocol):
+    url: str
+    is_remote: bool
+    """Whether a put crosses a network and costs money; decides the default rate of puts."""
+
+    async def put(self, key: str, parts: Sequence[Buffer]) -> None:
+        """Create the object from the parts, joined. Raises ObjectExists, never overwrites.
+
+        Raises StorageFull where there is no room and StoreUnavailable where the store did not
+        answer: the object may then exist or not, and repeating the put finds out.
+        """
+        ...
+
+    async def get(self, key: str) -> Buffer:
+        """The whole object. Raises ObjectMissing."""
+        ...
+
+    async def get_range(self, key: str, at: int, length: int) -> Buffer:
+        """`length` bytes from `at`; shorter only where the object ends. Raises ObjectMissing."""
+        ...
+
+    async def get_tail(self, key: str, length: int) -> tuple[Buffer, int]:
+        """The last `length` bytes (or all, if fewer) and the object's whole size."""
+        ...
+
+    def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
+        """Objects whose key starts with `prefix`, in key order."""
+        ...
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Delete what exists of `keys`; a missing one is no error."""
+        ...
+
+    async def close(self) -> None: ...

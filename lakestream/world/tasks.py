@@ -1,0 +1,41 @@
+"""Background tasks that belong to someone: they end when their owner ends, and their failures are seen.
+
+A bare asyncio task that fails in the background fails silently. A `Tasks` group holds its tasks,
+reports a failure to `on_failure`, and cancels what is left when it is closed.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Tasks:
+    def __init__(self, on_failure: Callable[[str, BaseException], None]) -> None:
+        self._on_failure = on_failure
+        self._running: dict[asyncio.Task[Any], None] = {}  # in the order begun: a set's would differ from run to run
+
+    def spawn(self, work: Coroutine[Any, Any, T], *, name: str, awaited: bool = False) -> "asyncio.Task[T]":
+        """Begin `work`. With `awaited` its failure is for those who await it, and is not reported."""
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._running[task] = None
+        task.add_done_callback(self._answered if awaited else self._finished)
+        return task
+
+    async def close(self) -> None:
+        """Cancel what runs, and wait until it has ended."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    def _answered(self, task: "asyncio.Task[Any]") -> None:
+        self._running.pop(task, None)
+        if not task.cancelled():
+            task.exception()  # seen, even where everyone who awaited it has gone
+
+    def _finished(self, task: "asyncio.Task[Any]") -> None:
+        self._running.pop(task, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._on_failure(task.get_name(), error)

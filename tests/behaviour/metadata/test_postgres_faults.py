@@ -1,0 +1,121 @@
+"""PostgreSQL goes away and comes back: verbs fail with advice, and the next ones work."""
+
+import asyncio
+import contextlib
+
+import psycopg
+import pytest
+
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.errors import StoreUnavailable
+from tests.behaviour.metadata.stage import Stage, batch, postgres_url, results_of
+from tests.postgres_server import cut_connections
+
+SECONDS_MAX = 10
+
+
+@pytest.fixture
+def postgres_stage(postgres: str) -> Stage:
+    return Stage(postgres_url(postgres))
+
+
+def test_a_lost_connection_is_said_and_replaced(postgres_stage: Stage, postgres: str) -> None:
+    stage = postgres_stage
+
+    async def scenario(store: MetadataStore) -> None:
+        (partition,) = (await stage.topic(store)).partitions
+        lease = await stage.broker(store)
+        commit = stage.commit(lease, batch(partition))
+        assert cut_connections(postgres) > 0
+        with pytest.raises(StoreUnavailable, match="try again"):
+            await store.commit_segment(commit)
+        first = await store.commit_segment(commit)
+        assert results_of(first)[0].base_offset == 0
+        assert await store.commit_segment(commit) == first
+
+    stage.run(scenario)
+    stage.close()
+
+
+def test_commits_through_cut_connections_happen_once(postgres_stage: Stage, postgres: str) -> None:
+    """Connections are cut at random moments, in the middle of commits too; each is repeated until it has its fate."""
+    stage = postgres_stage
+
+    async def commit_at_last(store: MetadataStore, lease: object, partition: int) -> int:
+        commit = stage.commit(lease, batch(partition, records=2))  # type: ignore[arg-type]
+        for _ in range(50):
+            with contextlib.suppress(StoreUnavailable):
+                return results_of(await store.commit_segment(commit))[0].base_offset
+        raise AssertionError("never committed")
+
+    async def scenario(store: MetadataStore) -> None:
+        (partition,) = (await stage.topic(store)).partitions
+        lease = await stage.broker(store)
+        work = [asyncio.create_task(commit_at_last(store, lease, partition)) for _ in range(40)]
+        for _ in range(8):
+            await asyncio.sleep(0.01)
+            await asyncio.to_thread(cut_connections, postgres)
+        assert sorted(await asyncio.gather(*work)) == list(range(0, 80, 2))
+        assert (await store.tails([partition]))[partition].tail == (0, 80)
+
+    stage.run(scenario)
+    stage.close()
+
+
+def test_a_new_incarnation_waits_for_commits_under_way(postgres_stage: Stage, postgres: str) -> None:
+    """Otherwise a commit that was let in before the fence could still land behind it."""
+    stage = postgres_stage
+
+    async def scenario(store: MetadataStore) -> None:
+        (partition,) = (await stage.topic(store)).partitions
+        lease = await stage.broker(store)
+        async with await psycopg.AsyncConnection.connect(postgres) as blocker:
+            schema = stage.url.split("?schema=")[1]
+            await blocker.execute(f"SELECT 1 FROM {schema}.partition FOR UPDATE".encode())
+            commit = asyncio.create_task(store.commit_segment(stage.commit(lease, batch(partition))))
+            await asyncio.sleep(0.2)
+            successor = asyncio.create_task(stage.broker(store))
+            await asyncio.sleep(0.2)
+            assert not commit.done()
+            assert not successor.done()
+        assert results_of(await commit)[0].base_offset == 0
+        assert (await successor).incarnation > lease.incarnation
+
+    stage.run(scenario)
+    stage.close()
+
+
+def test_the_alarm_comes_back(postgres_stage: Stage, postgres: str) -> None:
+    stage = postgres_stage
+
+    async def scenario(store: MetadataStore) -> None:
+        other = await stage.open()
+        rung = asyncio.Event()
+        store.on_change(rung.set)
+        await asyncio.sleep(0.1)
+        await asyncio.to_thread(cut_connections, postgres)
+        await asyncio.sleep(0.3)
+        rung.clear()
+        with contextlib.suppress(StoreUnavailable):
+            await stage.topic(other)
+        await stage.topic(other)
+        async with asyncio.timeout(SECONDS_MAX):
+            await rung.wait()
+
+    stage.run(scenario)
+    stage.close()
+
+
+def test_a_cancelled_verb_does_not_spoil_its_connection(postgres_stage: Stage) -> None:
+    stage = postgres_stage
+
+    async def scenario(store: MetadataStore) -> None:
+        for _ in range(12):  # more than there are connections
+            task = asyncio.create_task(stage.topic(store))
+            await asyncio.sleep(0.001)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        await asyncio.gather(*(stage.topic(store) for _ in range(10)))
+
+    stage.run(scenario)
+    stage.close()

@@ -1,0 +1,117 @@
+"""Write the golden SQLite store of the current schema version, and what is in it. Never overwrites one that is there.
+
+python -m tests.golden.metadata.make        (after a new migration: raise VERSION first, keep the older files)
+"""
+
+import asyncio
+import json
+import sqlite3
+from pathlib import Path
+
+from lakestream.metadata.open import open_store
+from lakestream.metadata.store import MetadataStore, ViewAsk
+from lakestream.model.broker import BrokerSpec
+from lakestream.model.segment import NO_PRODUCER, SegmentBatch, SegmentCommit
+from lakestream.model.topic import TopicSpec
+from lakestream.world.chance import SeededChance
+from lakestream.world.clock import SystemClock
+from lakestream.world.ids import Ids
+from lakestream.world.threads import InlineThreads
+
+HERE = Path(__file__).parent
+VERSION = 1
+NOW_MS = 1_763_000_000_000
+
+
+class StoppedClock(SystemClock):
+    def wall_ms(self) -> int:
+        return NOW_MS
+
+
+async def opened(file: Path) -> MetadataStore:
+    clock = StoppedClock()
+    ids = Ids(clock, SeededChance(1))
+    return await open_store(f"sqlite://{file}", clock=clock, ids=ids, one_thread=lambda name: InlineThreads())
+
+
+async def fill(store: MetadataStore) -> None:
+    """Something in every table."""
+    spec = BrokerSpec(id=3, host="broker-3", port=9092, rack="a", http="broker-3:8080")
+    lease = await store.register_broker(spec, 30_000)
+    config = {"retention.ms": "86400000"}
+    orders = await store.create_topic(TopicSpec(id=bytes(range(16)), name="orders", partitions=2, config=config))
+    first, second = orders.partitions
+    (producer,) = await store.take_producer_ids(1)
+    for number in range(3):
+        batches = (
+            SegmentBatch(first, 4, 100, 5, NOW_MS + number, -1, producer, 0, 5 * number),
+            SegmentBatch(first, 104, 80, 2, NOW_MS - number, NOW_MS, NO_PRODUCER, -1, -1),
+            SegmentBatch(second, 184, 70, 1, -1, -1, NO_PRODUCER, -1, -1),
+        )
+        receipts = (segment(number - 1),) if number else ()
+        await store.commit_segment(
+            SegmentCommit(
+                segment=segment(number),
+                broker_id=3,
+                incarnation=lease.incarnation,
+                bytes=254,
+                batches=batches,
+                receipts=receipts,
+            )
+        )
+    await store.abandon_segment(segment(9))
+    await store.delete_records(first, 8)
+    await store.take_duty("retention", "broker-3", 10_000)
+
+
+async def content(store: MetadataStore) -> object:
+    """What callers see, as plain JSON."""
+    version, topics = await store.topics()
+    partitions = [partition for topic in topics for partition in topic.partitions]
+    return json.loads(
+        json.dumps(
+            {
+                "cluster_id": await store.cluster_id(),
+                "topics_version": version,
+                "topics": [
+                    [topic.id.hex(), topic.name, topic.partitions, dict(topic.config), topic.created_ms]
+                    for topic in topics
+                ],
+                "brokers": [
+                    [broker.id, broker.host, broker.port, broker.rack, broker.http, broker.incarnation]
+                    for broker in await store.live_brokers()
+                ],
+                "views": await store.views([ViewAsk(partition, 0, 100) for partition in partitions]),
+                "bytes": [size.bytes for size in (await store.tails(partitions)).values()],
+                "at_time": await store.span_at_time(partitions[0], NOW_MS + 1),
+                "unknown": await store.unknown_segments([segment(n) for n in (0, 1, 2, 9, 10)]),
+            }
+        )
+    )
+
+
+def segment(number: int) -> str:
+    return f"01J8ZQ4T5V6W7X8Y9Z0ABCDE{number:02d}"
+
+
+async def write(file: Path) -> object:
+    store = await opened(file)
+    try:
+        await fill(store)
+        return await content(store)
+    finally:
+        await store.close()
+
+
+def main() -> None:
+    file, facts = HERE / f"sqlite-v{VERSION}.db", HERE / f"sqlite-v{VERSION}.json"
+    if file.exists():
+        raise SystemExit(f"{file} is there already; a golden file is never rewritten")
+    facts.write_text(json.dumps(asyncio.run(write(file)), indent=1) + "\n")
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")  # one file, without its log beside it
+    Path(f"{file}-turn").unlink()
+
+
+if __name__ == "__main__":
+    main()

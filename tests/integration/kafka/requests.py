@@ -1,0 +1,121 @@
+"""A well-formed request for every API that is served, to be sent in every version."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lakestream.protocol.kafka.wire import messages
+
+from .batches import batch
+
+
+def _produce(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    data = api.request.PartitionProduceData(index=0, records=batch())
+    asked = api.request.TopicProduceData(name=topic, topic_id=topic_id, partition_data=[data])
+    return api.Request(acks=-1, timeout=10_000, topic_data=[asked])
+
+
+def _fetch(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    part = api.request.FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+    asked = api.request.FetchTopic(topic=topic, topic_id=topic_id, partitions=[part])
+    return api.Request(max_wait=0, min_bytes=1, max_bytes=1 << 20, topics=[asked])
+
+
+def _list_offsets(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    part = api.request.ListOffsetsPartition(partition_index=0, timestamp=-1)
+    return api.Request(replica_id=-1, topics=[api.request.ListOffsetsTopic(name=topic, partitions=[part])])
+
+
+def _metadata(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(topics=[api.request.MetadataRequestTopic(name=topic)])
+
+
+def _find_coordinator(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(key="group", coordinator_keys=["group"])
+
+
+def _api_versions(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(client_software_name="raw", client_software_version="1.0")
+
+
+def _create_topics(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    asked = api.request.CreatableTopic(name=f"{topic}-v{version}", num_partitions=2, replication_factor=1)
+    return api.Request(topics=[asked])
+
+
+def _delete_topics(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    if version >= 6:
+        return api.Request(topics=[api.request.DeleteTopicState(topic_id=topic_id)])
+    return api.Request(topic_names=[topic])
+
+
+def _delete_records(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    part = api.request.DeleteRecordsPartition(partition_index=0, offset=-1)
+    return api.Request(topics=[api.request.DeleteRecordsTopic(name=topic, partitions=[part])])
+
+
+def _init_producer_id(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(transaction_timeout=60_000)
+
+
+def _offset_for_leader_epoch(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    part = api.request.OffsetForLeaderPartition(partition=0, leader_epoch=0, current_leader_epoch=0)
+    return api.Request(replica_id=-1, topics=[api.request.OffsetForLeaderTopic(topic=topic, partitions=[part])])
+
+
+def _describe_configs(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    resource = api.request.DescribeConfigsResource(resource_type=2, resource_name=topic, configuration_keys=None)
+    return api.Request(resources=[resource], include_synonyms=True, include_documentation=True)
+
+
+def _alter_configs(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    config = api.request.AlterableConfig(name="retention.ms", value="1000000")
+    resource = api.request.AlterConfigsResource(resource_type=2, resource_name=topic, configs=[config])
+    return api.Request(resources=[resource])
+
+
+def _describe_log_dirs(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(topics=None)
+
+
+def _create_partitions(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(topics=[api.request.CreatePartitionsTopic(name=topic, count=8, assignments=None)])
+
+
+def _list_reassignments(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(topics=None)
+
+
+def _describe_cluster(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(include_cluster_authorized_operations=True)
+
+
+def _describe_topic_partitions(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(topics=[api.request.TopicRequest(name=topic)])
+
+
+REQUESTS: Mapping[int, Callable[[Any, str, bytes, int], Any]] = {
+    0: _produce,
+    1: _fetch,
+    2: _list_offsets,
+    3: _metadata,
+    10: _find_coordinator,
+    18: _api_versions,
+    19: _create_topics,
+    20: _delete_topics,
+    21: _delete_records,
+    22: _init_producer_id,
+    23: _offset_for_leader_epoch,
+    32: _describe_configs,
+    33: _alter_configs,
+    35: _describe_log_dirs,
+    37: _create_partitions,
+    44: _alter_configs,
+    46: _list_reassignments,
+    60: _describe_cluster,
+    75: _describe_topic_partitions,
+}
+
+
+def request_for(key: int, version: int, topic: str, topic_id: bytes) -> Any:
+    """Field names of versions that lack them are left at what the codec ignores."""
+    return REQUESTS[key](messages.api(key), topic, topic_id, version)

@@ -1,0 +1,117 @@
+"""After the storm: what the log holds, what time finds in it, and what is left of the garbage."""
+
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.place import Tail
+from lakestream.model.segment import Committed
+from lakestream.model.topic import PartitionId
+from lakestream.storage.wal.segment import decode_footer, segment_of_key
+from lakestream.world.objects.memory import MemoryObjects
+
+from .audit import referenced_segments
+from .consumer import Follower
+from .ledger import Ledger, Read
+from .site import Site
+from .verdict import Verdict
+from .witness import Witness
+
+T = TypeVar("T")
+
+LOOKUPS_PER_PARTITION = 5
+NO_RECORD = (-1, -1)
+
+
+class Aftermath:
+    def __init__(
+        self,
+        *,
+        store: MetadataStore,
+        objects: MemoryObjects,
+        site: Site,
+        ledger: Ledger,
+        witness: Witness,
+        verdict: Verdict,
+        rng: random.Random,
+    ) -> None:
+        self._store = store
+        self._objects = objects
+        self._site = site
+        self._ledger = ledger
+        self._witness = witness
+        self._verdict = verdict
+        self._rng = rng
+
+    # --- the log ---------------------------------------------------------------------------------
+
+    async def judge(self, followers: Sequence[Follower]) -> None:
+        """What each consumer has read, over all that is retained, against all that was acknowledged."""
+        for follower in followers:
+            for partition, reads in follower.reads.items():
+                tail = await self._tail(partition)
+                if _reaches_back(reads, tail):
+                    self._ledger.whole(partition, *tail, _retained(reads, tail))
+                    await self._check_times(partition, reads)
+
+    async def _check_times(self, partition: PartitionId, reads: Sequence[Read]) -> None:
+        """Lookups by time against a search through everything."""
+        offsets = self._rng.choice([self._site.running[id] for id in sorted(self._site.running)]).broker.offsets
+        times = [time for read in reads for time in read.timestamps] or [0]
+        for asked in [self._rng.choice(times) + self._rng.choice([-1, 0, 0, 1]) for _ in range(LOOKUPS_PER_PARTITION)]:
+            tail, found = await self._look_up(partition, partial(offsets.at_time, partition, asked))
+            expected = next((record for record in _records(reads, tail) if record[1] >= asked), NO_RECORD)
+            self._verdict.holds(found == expected, "lookups by time are exact", partition, asked, tail, found, expected)
+        tail, found = await self._look_up(partition, partial(offsets.at_max_timestamp, partition))
+        expected = max(_records(reads, tail), key=lambda record: (record[1], -record[0]), default=NO_RECORD)
+        self._verdict.holds(found == expected, "the latest record is found", partition, tail, found, expected)
+
+    async def _look_up(self, partition: PartitionId, lookup: Callable[[], Awaitable[T]]) -> tuple[Tail, T]:
+        """What was found, and the tail: retention goes on meanwhile, so ask again if it moved."""
+        while True:
+            before = await self._tail(partition)
+            found = await lookup()
+            if before == await self._tail(partition):
+                return before, found
+
+    async def _tail(self, partition: PartitionId) -> Tail:
+        return (await self._store.tails([partition]))[partition].tail
+
+    # --- garbage ---------------------------------------------------------------------------------
+
+    async def no_garbage_is_left(self) -> None:
+        """Whatever object is still there is read from, or holds receipts of one that is."""
+        referenced = await referenced_segments(self._store)
+        async for info in self._objects.list(""):
+            segment = segment_of_key(info.key)
+            footer = decode_footer(await self._objects.get(info.key))
+            needed = segment in referenced or any(receipt.segment in referenced for receipt in footer.receipts)
+            self._verdict.holds(needed, "dead segments go within their grace", segment, self._witness.fates.get(segment))
+
+    async def nothing_is_left(self) -> None:
+        left = [info.key async for info in self._objects.list("")]
+        self._verdict.holds(not left, "nothing outlives its topic", left[:5])
+        committed = [segment for segment, fate in self._witness.fates.items() if isinstance(fate, Committed)]
+        rows = set(committed) - set(await self._store.unknown_segments(committed))
+        self._verdict.holds(not rows, "dead rows go with their objects", sorted(rows)[:5])
+
+
+def _records(reads: Sequence[Read], tail: Tail) -> list[tuple[int, int]]:
+    """Offset and time of every record that is retained."""
+    return [
+        (read.base_offset + position, time)
+        for read in _retained(reads, tail)
+        for position, time in enumerate(read.timestamps)
+        if read.base_offset + position >= tail.log_start
+    ]
+
+
+def _retained(reads: Sequence[Read], tail: Tail) -> list[Read]:
+    return [read for read in reads if read.base_offset + len(read.timestamps) > tail.log_start]
+
+
+def _reaches_back(reads: Sequence[Read], tail: Tail) -> bool:
+    """Whether this consumer read all that is retained; one whose position was reset may have begun later."""
+    return tail.log_start == tail.next_offset or (bool(reads) and reads[0].base_offset <= tail.log_start)

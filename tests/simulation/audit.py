@@ -1,0 +1,97 @@
+"""The audit: reads the whole index as it is and checks what must hold at any moment.
+
+    log_start <= next_offset, neither ever falls   spans cover every live offset once, in order
+    every referenced object exists                 records go only where someone or a retention asked for it
+"""
+
+from typing import NamedTuple
+
+from lakestream.metadata.store import MetadataStore, ViewAsk
+from lakestream.model.place import PartitionView, SegmentId, Tail
+from lakestream.model.topic import PartitionId, Topic
+from lakestream.storage.wal.segment import segment_key
+from lakestream.world.objects.memory import MemoryObjects
+
+from .verdict import Verdict
+
+ALL_SPANS = 1_000_000
+
+
+class Seen(NamedTuple):
+    """A partition as one read of the store shows it, with all of its spans."""
+
+    topic: Topic
+    partition: PartitionId
+    view: PartitionView
+    bytes: int
+
+
+async def all_partitions(store: MetadataStore) -> list[Seen]:
+    homes = [(topic, partition) for topic in (await store.topics()).topics for partition in topic.partitions]
+    views = await store.views([ViewAsk(partition, 0, ALL_SPANS) for _, partition in homes])
+    sizes = await store.tails([partition for _, partition in homes])
+    return [
+        Seen(topic, partition, view, sizes[partition].bytes)
+        for (topic, partition), view in zip(homes, views, strict=True)
+        if view is not None
+    ]
+
+
+async def referenced_segments(store: MetadataStore) -> set[SegmentId]:
+    """Segments that some span lies in."""
+    return {span.segment for seen in await all_partitions(store) for span in seen.view.spans}
+
+
+class Audit:
+    def __init__(
+        self,
+        store: MetadataStore,
+        objects: MemoryObjects,
+        verdict: Verdict,
+        deletions_asked: dict[PartitionId, int],
+        retained: set[str],
+    ) -> None:
+        """`deletions_asked` (by partition) and `retained` (topics by name) tell which records may go."""
+        self._store = store
+        self._objects = objects
+        self._verdict = verdict
+        self._deletions_asked = deletions_asked
+        self._retained = retained
+        self._tails: dict[PartitionId, Tail] = {}
+
+    async def look(self) -> None:
+        sizes = {info.key: info.bytes async for info in self._objects.list("")}
+        for seen in await all_partitions(self._store):
+            self._check_tail(seen)
+            self._check_cover(seen.partition, seen.view)
+            self._check_objects(seen.partition, seen.view, sizes)
+            counted = sum(span.length for span in seen.view.spans)
+            self._verdict.holds(counted == seen.bytes, "a partition counts its bytes", seen.partition, counted, seen.bytes)
+
+    def _check_tail(self, seen: Seen) -> None:
+        partition, tail = seen.partition, seen.view.tail
+        before = self._tails.get(partition, Tail(0, 0))
+        rises = tail.next_offset >= before.next_offset and tail.log_start >= before.log_start
+        self._verdict.holds(rises, "the tail never falls", partition, before, "then", tail)
+        self._verdict.holds(0 <= tail.log_start <= tail.next_offset, "log_start <= next_offset", partition, tail)
+        by_retention = seen.topic.name in self._retained
+        start_max = tail.next_offset if by_retention else self._deletions_asked.get(partition, 0)
+        self._verdict.holds(tail.log_start <= start_max, "records go only when asked", partition, tail, start_max)
+        self._tails[partition] = tail
+
+    def _check_cover(self, partition: PartitionId, view: PartitionView) -> None:
+        tail, spans = view.tail, view.spans
+        if tail.log_start == tail.next_offset:
+            self._verdict.holds(not spans, "spans below log_start are dropped", partition, view)
+            return
+        covers = bool(spans) and spans[0].base_offset <= tail.log_start <= spans[0].last_offset
+        covers = covers and spans[-1].last_offset + 1 == tail.next_offset
+        joined = all(before.last_offset + 1 == after.base_offset for before, after in zip(spans, spans[1:], strict=False))
+        self._verdict.holds(covers and joined, "spans cover every live offset once", partition, view)
+
+    def _check_objects(self, partition: PartitionId, view: PartitionView, sizes: dict[str, int]) -> None:
+        for span in view.spans:
+            size = sizes.get(segment_key(span.segment))
+            self._verdict.holds(size is not None, "every referenced object exists", span.segment, "of", partition)
+            inside = size is None or span.at + span.length <= size
+            self._verdict.holds(inside, "a span lies within its object", span, size)

@@ -1,0 +1,75 @@
+"""Record batches as producers send them, and what of them must come back unchanged.
+
+A served batch differs from the sent one in its base offset and leader epoch, and where the broker's time
+counts also in type, max timestamp and CRC. All else, `identity`, stays, and is different for every batch made.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from lakestream.storage.records.decode import SCHEMA
+from lakestream.storage.records.encode import encode_batches
+from lakestream.storage.records.header import (
+    HEADER_BYTES,
+    BatchHeader,
+    Codec,
+    batch_bytes,
+    crc_of,
+    pack_header,
+    read_header,
+)
+
+_LAST_OFFSET_DELTA_AT, _MAX_TIMESTAMP_AT, _PRODUCER_ID_AT = 23, 35, 43
+
+
+class Producer(NamedTuple):
+    id: int
+    epoch: int
+    base_sequence: int
+
+
+NOBODY = Producer(-1, -1, -1)
+
+
+def make_batch(values: Sequence[bytes], timestamps: Sequence[int], codec: Codec, producer: Producer) -> bytes:
+    count = len(values)
+    rows = pa.RecordBatch.from_pydict(
+        {
+            "offset": list(range(count)),
+            "timestamp": list(timestamps),
+            "key": [None] * count,
+            "value": list(values),
+            "headers": [[]] * count,
+        },
+        schema=SCHEMA,
+    )
+    (encoded,) = encode_batches(rows, batch_bytes_max=1 << 30, codec=codec)
+    header = read_header(encoded)._replace(
+        producer_id=producer.id, producer_epoch=producer.epoch, base_sequence=producer.base_sequence, crc=0
+    )
+    unsigned = pack_header(header) + bytes(encoded[HEADER_BYTES:])
+    return pack_header(header._replace(crc=crc_of(unsigned))) + unsigned[HEADER_BYTES:]
+
+
+def identity(batch: bytes) -> bytes:
+    return batch[_LAST_OFFSET_DELTA_AT:_MAX_TIMESTAMP_AT] + batch[_PRODUCER_ID_AT:]
+
+
+class Served(NamedTuple):
+    header: BatchHeader
+    data: bytes
+
+    @property
+    def last_offset(self) -> int:
+        return self.header.base_offset + self.header.last_offset_delta
+
+
+def served_batches(run: bytes) -> Iterator[Served]:
+    at = 0
+    while at < len(run):
+        size = batch_bytes(run, at)
+        data = run[at : at + size]
+        yield Served(read_header(data), data)
+        at += size

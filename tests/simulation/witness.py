@@ -1,0 +1,132 @@
+"""The witness: sees every verb that reaches the metadata store, and every object that is deleted.
+
+It checks what can be judged at that moment: a segment has one fate, a commit without a lease changes
+nothing, what is committed lies in the object store, and nothing goes that is still needed.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.broker import BrokerLease
+from lakestream.model.errors import ObjectMissing
+from lakestream.model.place import SegmentId
+from lakestream.model.segment import Abandoned, BatchStatus, Committed, SegmentCommit, SegmentFate
+from lakestream.storage.wal.segment import decode_footer, segment_key, segment_of_key
+from lakestream.world.clock import Clock
+from lakestream.world.objects.memory import MemoryObjects
+
+from .audit import referenced_segments
+from .trace import Trace
+from .verdict import Verdict
+
+
+class Witness:
+    def __init__(self, store: MetadataStore, objects: MemoryObjects, clock: Clock, verdict: Verdict, trace: Trace) -> None:
+        self._store = store
+        self._objects = objects
+        self._clock = clock
+        self._verdict = verdict
+        self._trace = trace
+        self._held: dict[int, tuple[int, int]] = {}
+        self.fates: dict[SegmentId, SegmentFate] = {}
+        self._forgotten: set[SegmentId] = set()
+        self.deletions_asked: dict[int, int] = {}
+        """By partition: the greatest offset below which someone asked to delete."""
+
+    async def watched(
+        self, verb: str, act: Callable[..., Awaitable[Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        match verb:
+            case "commit_segment":
+                return await self._commit(act, args[0])
+            case "delete_records":
+                self.deletions_asked[args[0]] = max(args[1], self.deletions_asked.get(args[0], 0))
+        answer = await act(*args, **kwargs)
+        match verb:
+            case "abandon_segment":
+                self._decided(args[0], answer)
+            case "register_broker":
+                self._granted(answer)
+            case "renew_broker":
+                self._granted(args[0])
+            case "leave_broker":
+                self._left(args[0])
+            case "forget_segments":
+                self._forgotten.update(await self._store.unknown_segments(args[0]))
+        return answer
+
+    # --- leases ----------------------------------------------------------------------------------
+
+    def _granted(self, lease: BrokerLease) -> None:
+        granted = (lease.incarnation, self._clock.wall_ms() + lease.ttl_ms)
+        self._held[lease.broker_id] = max(granted, self._held.get(lease.broker_id, (0, 0)), key=lambda held: held[0])
+        if self._held[lease.broker_id][0] == lease.incarnation:
+            self._held[lease.broker_id] = granted
+
+    def _left(self, lease: BrokerLease) -> None:
+        if self._held[lease.broker_id][0] == lease.incarnation:
+            self._held[lease.broker_id] = (lease.incarnation, 0)
+
+    def _is_zombie(self, commit: SegmentCommit) -> bool:
+        incarnation, until_ms = self._held.get(commit.broker_id, (0, 0))
+        return commit.incarnation < incarnation or self._clock.wall_ms() > until_ms
+
+    # --- fates -----------------------------------------------------------------------------------
+
+    async def _commit(self, act: Callable[..., Awaitable[SegmentFate]], commit: SegmentCommit) -> SegmentFate:
+        is_zombie = self._is_zombie(commit)
+        is_open = bool(await self._store.unknown_segments([commit.segment]))
+        fate = await act(commit)
+        self._count(fate)
+        if isinstance(fate, Committed) and is_open:
+            self._verdict.holds(not is_zombie, "a zombie changes nothing", commit.segment, "was committed without lease")
+            await self._check_object(commit, fate)
+        self._decided(commit.segment, fate)
+        return fate
+
+    def _count(self, fate: SegmentFate) -> None:
+        if isinstance(fate, Committed):
+            self._trace.events.update(result.status.name for result in fate.results)
+        else:
+            self._trace.events["commit found it abandoned"] += 1
+
+    def _decided(self, segment: SegmentId, fate: SegmentFate) -> None:
+        if segment in self._forgotten and isinstance(fate, Abandoned):
+            self.fates[segment] = fate  # dead and gone; a put that came late left its object behind once more
+        known = self.fates.setdefault(segment, fate)
+        same = known == fate or (isinstance(known, Committed) and isinstance(fate, Committed) and not fate.results)
+        self._verdict.holds(same, "a segment has one fate", segment, known, "then", fate)
+
+    async def _check_object(self, commit: SegmentCommit, fate: Committed) -> None:
+        if any(result.status is BatchStatus.STORED for result in fate.results):
+            try:
+                content = await self._objects.get(segment_key(commit.segment))
+            except ObjectMissing:
+                self._verdict.breaks("every referenced object exists", commit.segment, "was committed without object")
+                return
+            self._verdict.holds(len(content) == commit.bytes, "a segment is whole", commit.segment)
+
+    # --- deletions -------------------------------------------------------------------------------
+
+    async def deleting(self, keys: Sequence[str]) -> None:
+        referenced = await referenced_segments(self._store)
+        for key in keys:
+            segment = segment_of_key(key)
+            self._verdict.holds(segment not in referenced, "no deleted object is referenced", segment)
+            if isinstance(self.fates.get(segment or ""), Committed):  # what an abandoned one carried, another carries
+                await self._check_receipts(key, referenced)
+
+    async def _check_receipts(self, key: str, referenced: set[SegmentId]) -> None:
+        try:
+            footer = decode_footer(await self._objects.get(key))
+        except ObjectMissing:
+            return
+        for receipt in footer.receipts:
+            self._verdict.holds(
+                receipt.segment not in referenced,
+                "receipts outlive what they are for",
+                footer.segment,
+                "holds the receipt of",
+                receipt.segment,
+            )

@@ -1,0 +1,292 @@
+"""A whole run: a world from a seed, its traffic, its storm, its healing, and what must be true afterwards.
+
+    open -> storm -> heal -> everyone finishes -> audit -> garbage is gone -> topics are deleted -> nothing is left
+"""
+
+import asyncio
+import gc
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from lakestream.metadata.sqlite.opening import open_sqlite
+from lakestream.metadata.store import MetadataStore
+from lakestream.world.chance import SeededChance
+from lakestream.world.ids import Ids
+from lakestream.world.objects.memory import MemoryObjects
+from lakestream.world.tasks import Tasks
+from lakestream.world.threads import InlineThreads
+
+from .admin import Administrator
+from .audit import Audit
+from .aftermath import Aftermath
+from .chaos import Chaos
+from .clocks import WorldClock
+from .consumer import Follower
+from .ledger import Ledger
+from .logs import logs_in
+from .loop import Stuck, VirtualLoop
+from .producer import Stream, Style
+from .scenario import GRACE_MS, Scenario, scenario_of
+from .site import Site
+from .trace import Trace
+from .verdict import Verdict
+from .witness import Witness
+
+AUDIT_SECONDS = 1.0
+LATE_FOLLOWERS_PER_SECOND = 0.05
+HEAL_SECONDS_MAX = 120.0
+GARBAGE_SECONDS = GRACE_MS / 1000 + 10
+"""The grace, and some rounds of all duties."""
+SETTLE_SECONDS = 3.0
+"""Receipts are written after a second of silence."""
+LONG_MS = 8 * 24 * 3_600_000
+"""Longer than the fate of an abandoned segment is remembered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    seed: int
+    mix: str
+    broken: tuple[str, ...]
+    digest: str
+    tail: tuple[str, ...]
+    events: dict[str, int]
+    seconds: float
+    """Of virtual time."""
+
+
+def run_seed(seed: int, *, keep_all: bool = False) -> Outcome:
+    scenario, trace = scenario_of(seed), Trace(keep_all=keep_all)
+    verdict = Verdict(trace)
+    loop = VirtualLoop(random.Random(f"{seed} order") if scenario.shuffled else None)
+    trace.now = loop.time
+    gc.collect()
+    gc.disable()  # a collection at a moment of its own choosing would close what a run left open, and change it
+    try:
+        with logs_in(trace):
+            loop.run_until_complete(World(seed, scenario, loop, trace, verdict).run())
+    except Stuck as stuck:
+        verdict.breaks("there is always progress", stuck)
+    finally:
+        loop.abandon()
+        gc.enable()
+    return Outcome(
+        seed=seed,
+        mix=scenario.mix,
+        broken=tuple(verdict.broken),
+        digest=trace.digest(),
+        tail=tuple(trace.tail()),
+        events=dict(trace.events),
+        seconds=loop.time(),
+    )
+
+
+class World:
+    def __init__(self, seed: int, scenario: Scenario, loop: VirtualLoop, trace: Trace, verdict: Verdict) -> None:
+        self._seed = seed
+        self._scenario = scenario
+        self._trace = trace
+        self._verdict = verdict
+        self._clock = WorldClock(loop)
+        self._objects = MemoryObjects(self._clock)
+        self._ledger = Ledger(verdict)
+        self._network = Tasks(on_failure=self._failed)
+        self._storm = Tasks(on_failure=self._failed)
+        self._clients = Tasks(on_failure=self._failed)
+        self._retained = {name for name, config in scenario.topics.items() if "retention" in " ".join(config)}
+        self._streams: list[Stream] = []
+        self._followers: list[Follower] = []
+        self._late = self._rng("late followers")
+        self._store: MetadataStore
+
+    async def run(self) -> None:
+        await self._open()
+        steps: list[Callable[[], Awaitable[None]]] = [
+            self._weather_the_storm,
+            self._heal,
+            self._finish,
+            self._judge,
+            self._collect_garbage,
+            self._delete_everything,
+        ]
+        for step in steps:
+            if not self._verdict.broken:
+                self._trace.note("step", step.__name__)
+                await step()
+        await self._close()
+
+    async def _open(self) -> None:
+        ids = Ids(self._clock, SeededChance(self._seed))
+        self._store = await open_sqlite(
+            "sqlite://:memory:", clock=self._clock, ids=ids, one_thread=lambda _: InlineThreads()
+        )
+        self._witness = Witness(self._store, self._objects, self._clock, self._verdict, self._trace)
+        self._audit = Audit(self._store, self._objects, self._verdict, self._witness.deletions_asked, self._retained)
+        self._site = Site(
+            scenario=self._scenario,
+            store=self._store,
+            objects=self._objects,
+            clock=self._clock,
+            witness=self._witness,
+            network=self._network,
+            trace=self._trace,
+            verdict=self._verdict,
+            rng=self._rng("site"),
+        )
+        self._administrator = Administrator(
+            self._scenario.topics,
+            self._scenario.partitions,
+            site=self._site,
+            store=self._store,
+            retained=self._retained,
+            trace=self._trace,
+            rng=self._rng("administrator"),
+        )
+        self._site.open()
+        await self._administrator.create_all()
+
+    # --- the steps -------------------------------------------------------------------------------
+
+    async def _weather_the_storm(self) -> None:
+        self._start_streams()
+        await self._start_followers(self._scenario.followers)
+        Chaos(self._scenario, self._site, self._clock, self._storm, self._trace, self._rng("chaos")).start()
+        if self._scenario.administer_seconds is not None:
+            self._storm.spawn(self._administrator.run(self._scenario.administer_seconds), name="administrator")
+        end = self._clock.monotonic() + self._scenario.seconds
+        while self._clock.monotonic() < end and not self._verdict.broken:
+            await asyncio.sleep(AUDIT_SECONDS)
+            await self._audit.look()
+            if self._late.random() < LATE_FOLLOWERS_PER_SECOND:
+                await self._start_followers(1)
+
+    async def _heal(self) -> None:
+        await self._storm.close()
+        self._site.calm_down()
+        await asyncio.sleep(2.0)  # zombies, now awake, have their chance
+        self._site.end_zombies()
+        await self._until(lambda: _true(len(self._site.running) == self._scenario.brokers), "brokers come back")
+        await self._administrator.create_all()
+
+    async def _finish(self) -> None:
+        for stream in self._streams:
+            stream.is_stopping = True
+        await self._until(lambda: _true(not any(stream.unacked for stream in self._streams)), "every batch gets in")
+        await self._start_followers(1)
+        await self._until(self._all_have_read, "consumers reach the end")
+
+    async def _judge(self) -> None:
+        await self._audit.look()
+        await self._aftermath().judge([follower for follower in self._followers if not follower.is_over])
+
+    async def _collect_garbage(self) -> None:
+        await self._clients.close()
+        await self._wait_long()
+        await self._audit.look()
+        await self._aftermath().no_garbage_is_left()
+
+    async def _delete_everything(self) -> None:
+        await self._administrator.delete_all()
+        await self._wait_long()
+        await self._aftermath().nothing_is_left()
+
+    async def _wait_long(self) -> None:
+        await asyncio.sleep(SETTLE_SECONDS)
+        self._clock.jump(LONG_MS)
+        await asyncio.sleep(GARBAGE_SECONDS)
+
+    async def _close(self) -> None:
+        await self._storm.close()
+        await self._clients.close()
+        await self._site.close()
+        await self._network.close()
+        await self._store.close()
+
+    # --- traffic ---------------------------------------------------------------------------------
+
+    def _start_streams(self) -> None:
+        scenario, rng = self._scenario, self._rng("streams")
+        producers = [*range(scenario.idempotent_producers), *([None] * scenario.plain_producers)]
+        for number, producer in enumerate(producers):
+            for topic in scenario.topics:
+                for index in range(scenario.partitions):
+                    self._start_stream(f"p{number}/{topic}/{index}", topic, index, producer, rng.choice(list(Style)))
+
+    def _start_stream(self, name: str, topic: str, index: int, producer: int | None, style: Style) -> None:
+        scenario = self._scenario
+        stream = Stream(
+            name=name,
+            topic=topic,
+            index=index,
+            producer_id=None if producer is None else 1000 + producer,
+            style=style,
+            site=self._site,
+            ledger=self._ledger,
+            verdict=self._verdict,
+            clock=self._clock,
+            trace=self._trace,
+            tasks=self._clients,
+            end_of=self._end_of,
+            rng=self._rng(name),
+        )
+        self._streams.append(stream)
+        traffic = stream.run(
+            scenario.batch_seconds, scenario.records_max, scenario.value_bytes_max, scenario.move_chance
+        )
+        self._clients.spawn(traffic, name=name)
+
+    async def _start_followers(self, count: int) -> None:
+        """For every topic there is now, from its start."""
+        for topic in (await self._store.topics()).topics:
+            for _ in range(count):
+                name = f"c{len(self._followers)}"
+                follower = Follower(
+                    name,
+                    topic,
+                    site=self._site,
+                    store=self._store,
+                    ledger=self._ledger,
+                    verdict=self._verdict,
+                    trace=self._trace,
+                    rng=self._rng(name),
+                )
+                self._followers.append(follower)
+                self._clients.spawn(follower.run(), name=name)
+
+    async def _all_have_read(self) -> bool:
+        return all([await follower.is_at_the_end() for follower in self._followers])
+
+    async def _end_of(self, partition: int) -> int | None:
+        size = (await self._store.tails([partition])).get(partition)
+        return None if size is None else size.tail.next_offset
+
+    # --- small things ----------------------------------------------------------------------------
+
+    def _aftermath(self) -> Aftermath:
+        return Aftermath(
+            store=self._store,
+            objects=self._objects,
+            site=self._site,
+            ledger=self._ledger,
+            witness=self._witness,
+            verdict=self._verdict,
+            rng=self._rng("aftermath"),
+        )
+
+    def _rng(self, purpose: str) -> random.Random:
+        return random.Random(f"{self._seed} {purpose}")
+
+    async def _until(self, done: Callable[[], Awaitable[bool]], what: str) -> None:
+        deadline = self._clock.monotonic() + HEAL_SECONDS_MAX
+        while not await done() and not self._verdict.broken:
+            if self._clock.monotonic() > deadline:
+                self._verdict.breaks("after the storm all goes on", f"not within {HEAL_SECONDS_MAX} s: {what}")
+            await asyncio.sleep(0.25)
+
+    def _failed(self, task: str, error: BaseException) -> None:
+        self._verdict.breaks("nothing fails unseen", task, repr(error))
+
+
+async def _true(value: bool) -> bool:
+    return value

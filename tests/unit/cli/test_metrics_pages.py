@@ -1,0 +1,80 @@
+"""What a broker counts, and how the gateway joins the pages of many."""
+
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from lakestream.broker.metrics import Metrics
+from lakestream.protocol.rest.merge import merged_metrics
+
+
+def samples(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def busy_metrics() -> Metrics:
+    metrics = Metrics()
+    metrics.connection_opened()
+    metrics.connection_opened()
+    metrics.connection_closed()
+    metrics.request_received("Produce", 100)
+    metrics.request_received("Produce", 50)
+    metrics.request_failed("Produce", 10)
+    metrics.responses_sent(7)
+    metrics.reading_paused("bytes")
+    metrics.flushed(bytes=2048, batches=3, records=40, put_seconds=0.02, commit_seconds=0.004)
+    metrics.flush_failed()
+    metrics.fetched(bytes=70, records=5)
+    metrics.cache_hit()
+    metrics.cache_miss()
+    metrics.cache_bytes(4096)
+    metrics.segment_read(bytes=9)
+    metrics.garbage(spans_dropped=1, segments_deleted=2, objects_abandoned=3)
+    return metrics
+
+
+def test_everything_that_was_counted_is_shown_with_its_unit() -> None:
+    shown = samples(generate_latest(busy_metrics().registry).decode())
+    expected = {
+        ("lakestream_connections", ()): 1,
+        ("lakestream_connections_opened_total", ()): 2,
+        ("lakestream_requests_total", (("api", "Produce"),)): 2,
+        ("lakestream_request_bytes_total", (("api", "Produce"),)): 150,
+        ("lakestream_request_errors_total", (("api", "Produce"), ("code", "10"))): 1,
+        ("lakestream_response_bytes_total", ()): 7,
+        ("lakestream_backpressure_pauses_total", (("why", "bytes"),)): 1,
+        ("lakestream_flush_batches_total", ()): 3,
+        ("lakestream_produced_bytes_total", ()): 2048,
+        ("lakestream_produced_records_total", ()): 40,
+        ("lakestream_fetched_bytes_total", ()): 70,
+        ("lakestream_fetched_records_total", ()): 5,
+        ("lakestream_flush_failures_total", ()): 1,
+        ("lakestream_flush_bytes_sum", ()): 2048,
+        ("lakestream_put_seconds_count", ()): 1,
+        ("lakestream_commit_seconds_sum", ()): 0.004,
+        ("lakestream_cache_hits_total", ()): 1,
+        ("lakestream_cache_misses_total", ()): 1,
+        ("lakestream_cache_bytes", ()): 4096,
+        ("lakestream_segment_read_bytes_total", ()): 9,
+        ("lakestream_garbage_spans_total", ()): 1,
+        ("lakestream_garbage_segments_total", ()): 2,
+        ("lakestream_garbage_objects_total", ()): 3,
+    }
+    assert {name: shown[name] for name in expected} == expected
+
+
+def test_pages_of_two_brokers_are_one_page_with_labels() -> None:
+    page = generate_latest(busy_metrics().registry).decode()
+    merged = merged_metrics({"0": page, "1": page}).decode()
+    shown = samples(merged)
+    for broker in ("0", "1"):
+        assert shown["lakestream_requests_total", (("api", "Produce"), ("broker", broker))] == 2
+        assert shown["lakestream_flush_bytes_count", (("broker", broker),)] == 1
+    assert merged.count("# TYPE lakestream_requests_total counter") == 1
+
+
+def test_no_brokers_are_an_empty_page() -> None:
+    assert merged_metrics({}) == b""

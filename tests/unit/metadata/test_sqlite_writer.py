@@ -1,0 +1,220 @@
+"""Group commit: what waits together is made durable together, and fails alone."""
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lakestream.metadata.sqlite import writer as writer_module
+from lakestream.metadata.sqlite.connection import connect
+from lakestream.metadata.sqlite.lane import Lane
+from lakestream.metadata.sqlite.turn import AlwaysOurTurn, FileTurn, Turn
+from lakestream.metadata.sqlite.writer import Writer
+from lakestream.model.errors import Overloaded, StorageFull, StoreUnavailable, TopicExists
+from lakestream.world.clock import SystemClock
+from lakestream.world.threads import InlineThreads, ThreadPool
+
+
+class Seen(list[str]):
+    """The statements a connection ran."""
+
+    def commits(self) -> int:
+        return self.count("COMMIT")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    return str(tmp_path / "numbers.db")
+
+
+@pytest.fixture
+def connection(file: str) -> Iterator[sqlite3.Connection]:
+    connection = connect(file)
+    connection.execute("CREATE TABLE number (value INTEGER PRIMARY KEY, padding BLOB)")
+    yield connection
+    connection.close()
+
+
+def writer_of(connection: sqlite3.Connection, file: str, turn: Turn | None = None, **changes: object) -> Writer:
+    lane = Lane(connection, database=file, threads=InlineThreads())
+    facts = {"turn": turn or AlwaysOurTurn(), "clock": SystemClock(), "on_commit": lambda: None}
+    return Writer(lane, **(facts | changes))  # type: ignore[arg-type]
+
+
+def insert(value: int, padding: int = 0) -> writer_module.Verb[int]:
+    def verb(connection: sqlite3.Connection) -> int:
+        connection.execute("INSERT INTO number VALUES (?, zeroblob(?))", (value, padding))
+        return value
+
+    return verb
+
+
+def insert_and_fail(value: int) -> writer_module.Verb[int]:
+    def verb(connection: sqlite3.Connection) -> int:
+        insert(value)(connection)
+        raise TopicExists("no")
+
+    return verb
+
+
+def values(file: str) -> list[int]:
+    with connect(file) as other:
+        return [row[0] for row in other.execute("SELECT value FROM number ORDER BY value")]
+
+
+def test_verbs_that_wait_together_share_a_commit(connection: sqlite3.Connection, file: str) -> None:
+    seen = Seen()
+    connection.set_trace_callback(seen.append)
+
+    async def scenario() -> None:
+        writer = writer_of(connection, file)
+        assert await asyncio.gather(*(writer.run(insert(value)) for value in range(10))) == list(range(10))
+
+    asyncio.run(scenario())
+    assert values(file) == list(range(10))
+    assert seen.commits() == 1
+
+
+def test_one_group_is_bounded(connection: sqlite3.Connection, file: str) -> None:
+    seen = Seen()
+    connection.set_trace_callback(seen.append)
+
+    async def scenario() -> None:
+        writer = writer_of(connection, file)
+        await asyncio.gather(*(writer.run(insert(value)) for value in range(writer_module.GROUP_VERBS_MAX + 1)))
+
+    asyncio.run(scenario())
+    assert seen.commits() == 2
+
+
+def test_a_failing_verb_undoes_only_itself(connection: sqlite3.Connection, file: str) -> None:
+    async def scenario() -> None:
+        writer = writer_of(connection, file)
+        verbs = [insert(1), insert_and_fail(2), insert(3), insert(3), insert(4)]
+        done = await asyncio.gather(*map(writer.run, verbs), return_exceptions=True)
+        assert (done[0], done[2], done[4]) == (1, 3, 4)
+        assert isinstance(done[1], TopicExists)
+        assert isinstance(done[3], StoreUnavailable)
+
+    asyncio.run(scenario())
+    assert values(file) == [1, 3, 4]
+
+
+def test_nothing_is_answered_before_it_is_durable(connection: sqlite3.Connection, file: str) -> None:
+    async def scenario() -> None:
+        writer = writer_of(connection, file)
+        for value in range(5):
+            await writer.run(insert(value))
+            assert value in values(file)
+
+    asyncio.run(scenario())
+
+
+def test_a_caller_that_stops_waiting_harms_no_one(connection: sqlite3.Connection, file: str) -> None:
+    async def scenario() -> None:
+        lane = Lane(connection, database=file, threads=ThreadPool(1, "test"))
+        writer = Writer(lane, turn=AlwaysOurTurn(), clock=SystemClock(), on_commit=lambda: None)
+        tasks = [asyncio.create_task(writer.run(insert(value))) for value in range(3)]
+        await asyncio.sleep(0)
+        tasks[0].cancel()
+        done = await asyncio.gather(*tasks, return_exceptions=True)
+        assert isinstance(done[0], asyncio.CancelledError)
+        assert done[1:] == [1, 2]
+        await writer.close()
+        await lane.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_full_disk_is_said_and_survived(connection: sqlite3.Connection, file: str) -> None:
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+
+    async def scenario() -> None:
+        writer = writer_of(connection, file)
+        connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(StorageFull, match="free some space"):
+            await writer.run(insert(1, padding=100_000))
+        await writer.run(insert(2))
+        connection.execute("PRAGMA max_page_count = 100000")
+        await writer.run(insert(3, padding=100_000))
+
+    asyncio.run(scenario())
+    assert values(file) == [2, 3]
+
+
+def test_a_file_locked_by_a_stranger_is_said_and_survived(connection: sqlite3.Connection, file: str) -> None:
+    connection.execute("PRAGMA busy_timeout = 20")
+    stranger = connect(file)
+
+    async def scenario() -> None:
+        writer = writer_of(connection, file)
+        stranger.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="locked"):
+            await writer.run(insert(1))
+        stranger.execute("ROLLBACK")
+        await writer.run(insert(2))
+
+    asyncio.run(scenario())
+    stranger.close()
+    assert values(file) == [2]
+
+
+class HurriedClock(SystemClock):
+    """Sleeping takes no time, and passes it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+def test_waiting_for_the_turn_has_an_end(connection: sqlite3.Connection, file: str) -> None:
+    ours, other = FileTurn(f"{file}-turn"), FileTurn(f"{file}-turn")
+    assert other.take()
+
+    async def scenario() -> None:
+        writer = writer_of(connection, file, turn=ours, clock=HurriedClock())
+        with pytest.raises(StoreUnavailable, match="-turn"):
+            await writer.run(insert(1))
+        other.give_back()
+        await writer.run(insert(2))
+
+    asyncio.run(scenario())
+    ours.close()
+    other.close()
+    assert values(file) == [2]
+
+
+def test_too_many_waiting_are_told_so(
+    connection: sqlite3.Connection, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "WAITING_VERBS_MAX", 3)
+
+    async def scenario() -> None:
+        writer = writer_of(connection, file)
+        done = await asyncio.gather(*(writer.run(insert(value)) for value in range(5)), return_exceptions=True)
+        assert done[:3] == [0, 1, 2]
+        assert isinstance(done[3], Overloaded)
+        assert isinstance(done[4], Overloaded)
+
+    asyncio.run(scenario())
+
+
+def test_closing_finishes_what_waits(connection: sqlite3.Connection, file: str) -> None:
+    async def scenario() -> None:
+        writer = writer_of(connection, file)
+        waiting = [asyncio.create_task(writer.run(insert(value))) for value in range(3)]
+        await asyncio.sleep(0)
+        await writer.close()
+        assert await asyncio.gather(*waiting) == [0, 1, 2]
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await writer.run(insert(9))
+
+    asyncio.run(scenario())

@@ -1,0 +1,57 @@
+from lakestream.storage.cache.segment_cache import Extent, SegmentCache
+
+
+class Counts:
+    def __init__(self) -> None:
+        self.hits = self.misses = self.bytes = 0
+
+    def cache_hit(self) -> None:
+        self.hits += 1
+
+    def cache_miss(self) -> None:
+        self.misses += 1
+
+    def cache_bytes(self, held: int) -> None:
+        self.bytes = held
+
+
+def joined(pieces: list[memoryview] | None) -> bytes | None:
+    return None if pieces is None else b"".join(pieces)
+
+
+def test_any_stretch_of_an_extent_is_found_without_copying() -> None:
+    extent = Extent(4, [b"abc", b"defgh", b"i"])
+    whole = b"abcdefghi"
+    for at in range(9):
+        for length in range(1, 10 - at):
+            assert extent.covers(4 + at, length)
+            assert b"".join(extent.slice(4 + at, length)) == whole[at : at + length]
+    assert not extent.covers(3, 1)
+    assert not extent.covers(12, 2)
+
+
+def test_the_least_recently_used_goes_first_and_memory_is_bounded() -> None:
+    counts = Counts()
+    cache = SegmentCache(10, counts)
+    cache.put("A", Extent(0, [b"aaaa"]))
+    cache.put("B", Extent(0, [b"bbbb"]))
+    assert joined(cache.get("A", 1, 2)) == b"aa"
+    cache.put("C", Extent(0, [b"cccc"]))
+    assert cache.get("B", 0, 1) is None
+    assert joined(cache.get("A", 0, 4)) == b"aaaa"
+    assert joined(cache.get("C", 0, 4)) == b"cccc"
+    assert (counts.hits, counts.misses, counts.bytes) == (3, 1, 8)
+
+
+def test_a_longer_extent_replaces_a_shorter_one_and_not_the_other_way() -> None:
+    cache = SegmentCache(100, Counts())
+    cache.put("A", Extent(0, [b"ab"]))
+    cache.put("A", Extent(0, [b"abcd"]))
+    cache.put("A", Extent(0, [b"a"]))
+    assert joined(cache.get("A", 0, 4)) == b"abcd"
+
+
+def test_something_larger_than_the_cache_is_not_kept() -> None:
+    cache = SegmentCache(3, Counts())
+    cache.put("A", Extent(0, [b"abcd"]))
+    assert cache.get("A", 0, 1) is None
