@@ -11,20 +11,21 @@ from prometheus_client import disable_created_metrics
 from starlette.applications import Starlette
 
 from lakestream.app.broker_health import Health
-from lakestream.app.logs import set_up_logs
-from lakestream.app.process import Life, serve
 from lakestream.broker.broker import Broker, BrokerLimits, build_broker
+from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.metrics import Metrics
 from lakestream.metadata.open import open_store
 from lakestream.model.broker import BrokerSpec
 from lakestream.model.errors import InvalidSetting, LakestreamError
+from lakestream.process.life import Life, serve
+from lakestream.process.logs import set_up_logs
 from lakestream.protocol.kafka.apis.all import APIS
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
 from lakestream.protocol.kafka.registry import Registry
 from lakestream.protocol.kafka.server import KafkaServer
 from lakestream.protocol.rest.server import HttpServer
-from lakestream.settings.model import Settings
+from lakestream.settings.model import GroupSettings, Settings
 from lakestream.storage.garbage.duties import GarbageLimits
 from lakestream.storage.records.warm import warm
 from lakestream.storage.wal.flusher import WalLimits
@@ -79,7 +80,7 @@ async def _broker(settings: Settings, life: Life) -> None:
         tasks=tasks,
         metrics=metrics,
     )
-    health.watch(broker.cluster)
+    health.watch(broker.cluster, broker.groups.lags)
     http.start()
     await broker.start()
     await _warmed(warming)
@@ -124,6 +125,7 @@ async def _listen(settings: Settings, broker: Broker, metrics: Metrics) -> list[
 
 async def _drain(servers: list[KafkaServer], broker: Broker) -> None:
     """Within bounds: what takes longer was not acknowledged, and its producer will try again elsewhere."""
+    broker.let_go()
     await asyncio.gather(*(server.drain(DRAIN_MS_MAX) for server in servers))
     try:
         await asyncio.wait_for(broker.drain(), DRAIN_MS_MAX / 1000)
@@ -157,6 +159,20 @@ def _limits(settings: Settings, objects: ObjectStore) -> BrokerLimits:
             uploads_max=settings.wal.uploads_in_flight,
         ),
         garbage=GarbageLimits(grace_ms=settings.wal.grace_ms),
+        groups=_group_limits(settings.group),
+    )
+
+
+def _group_limits(group: GroupSettings) -> GroupLimits:
+    return GroupLimits(
+        session_timeout_ms_min=group.session_timeout_ms_min,
+        session_timeout_ms_max=group.session_timeout_ms_max,
+        initial_rebalance_delay_ms=group.initial_rebalance_delay_ms,
+        members_max=group.members_max,
+        consumer_session_timeout_ms=group.consumer_session_timeout_ms,
+        consumer_heartbeat_interval_ms=group.consumer_heartbeat_interval_ms,
+        offset_metadata_max=group.offset_metadata_bytes_max,
+        offsets_retention_ms=group.offsets_retention_ms,
     )
 
 

@@ -1,11 +1,13 @@
 """A broker's own health page: ready while it holds its lease and the metadata store answers."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from prometheus_client import generate_latest
 from starlette.routing import Route
 
 from lakestream.broker.cluster import Cluster
+from lakestream.broker.groups.lags import Lags
 from lakestream.broker.metrics import Metrics
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
@@ -17,10 +19,12 @@ class Health:
         self._store = store
         self._metrics = metrics
         self._cluster: Cluster | None = None
+        self._lags: Lags | None = None
 
-    def watch(self, cluster: Cluster) -> None:
+    def watch(self, cluster: Cluster, lags: Lags) -> None:
         """From now on the lease counts. The page is bound before the cluster exists: it is part of how to reach it."""
         self._cluster = cluster
+        self._lags = lags
 
     def routes(self) -> list[Route]:
         return health_routes(self._parts, self._exposition)
@@ -37,4 +41,7 @@ class Health:
         return READY
 
     async def _exposition(self) -> bytes:
+        if self._lags is not None:
+            with suppress(LakestreamError):  # a store that is away is told by the health page, not by missing metrics
+                self._metrics.group_lags(await self._lags.ours())
         return generate_latest(self._metrics.registry)

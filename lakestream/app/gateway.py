@@ -7,17 +7,21 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from lakestream.app.logs import set_up_logs
-from lakestream.app.process import Life, serve
 from lakestream.metadata.open import open_store
 from lakestream.model.table import STREAMS
 from lakestream.model.table_errors import NamespaceExists
+from lakestream.process.life import Life, serve
+from lakestream.process.logs import set_up_logs
 from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import Brokers
 from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
+from lakestream.protocol.rest.compaction import compaction_routes
 from lakestream.protocol.rest.health import health_routes
+from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
 from lakestream.protocol.rest.server import HttpServer
+from lakestream.protocol.rest.table_status import TableStatus
 from lakestream.settings.model import Settings
+from lakestream.storage.tablefile.columns import ALL, iceberg_fields
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
@@ -28,6 +32,8 @@ log = structlog.get_logger(__name__)
 
 _DISK_THREADS = 4
 """For metadata files and manifests of tables on a file store."""
+_SCHEMA_THREADS = 2
+"""Parsing and comparing schemas is all Python: more would not be quicker, and with one a slow schema holds up all."""
 
 
 def serve_gateway(settings: Settings, *, supervised: bool) -> None:
@@ -40,17 +46,28 @@ async def _gateway(settings: Settings, life: Life) -> None:
     clock = SystemClock()
     ids = Ids(clock, SystemChance())
     disk = ThreadPool(_DISK_THREADS, "objects")
+    schemas = ThreadPool(_SCHEMA_THREADS, "schemas")
     options = settings.objects_options
     objects = await open_objects(settings.objects_url, clock=clock, ids=ids, threads=disk, options=options)
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     with suppress(NamespaceExists):
         await store.tables.create_namespace(STREAMS, {})
     brokers = Brokers(store)
-    catalog = catalog_routes(store=store.tables, objects=objects, clock=clock, ids=ids, delete_topic=store.delete_topic)
+    tables = TableStatus(store, objects, ids=ids, grace_ms=settings.wal.grace_ms)
+    catalog = catalog_routes(
+        store=store.tables,
+        objects=objects,
+        clock=clock,
+        ids=ids,
+        delete_topic=store.delete_topic,
+        system_fields=iceberg_fields(ALL),
+    )
     routes = [
         *health_routes(brokers.states, brokers.metrics),
-        *admin_routes(store, brokers),
+        *admin_routes(store, brokers, tables),
+        *compaction_routes(store),
         Mount(CATALOG_PATH, routes=catalog),
+        Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=schemas)),
     ]
     server = HttpServer(Starlette(routes=routes), *settings.http.listen)
     server.start()
@@ -63,3 +80,4 @@ async def _gateway(settings: Settings, life: Life) -> None:
     await store.close()
     await objects.close()
     disk.close()
+    schemas.close()

@@ -9,9 +9,10 @@ object missing behind a view means that its place has moved: look again, then fa
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
+from lakestream.broker.losses import Losses
 from lakestream.broker.wakeups import Wakeups
 from lakestream.model.errors import (
     LakestreamError,
@@ -59,7 +60,7 @@ class FetchLimits:
 class _Look:
     """One look at all partitions of a request."""
 
-    views: list[PartitionView | LakestreamError] = field(default_factory=list)
+    views: list[PartitionView | LakestreamError]
     bytes: int = 0
     failed: bool = False
 
@@ -74,6 +75,7 @@ class Fetching:
         self._reader = reader
         self._wakeups = wakeups
         self._clock = clock
+        self._losses = Losses(clock)
         self._metrics = metrics
 
     async def fetch(self, asks: Sequence[FetchAsk], limits: FetchLimits) -> list[Fetched]:
@@ -99,12 +101,7 @@ class Fetching:
         return look.failed or look.bytes >= limits.bytes_min
 
     async def _look(self, asks: Sequence[FetchAsk]) -> _Look:
-        look = _Look()
-        look.views = (
-            await asyncio.gather(*(self._view(ask) for ask in asks))
-            if len(asks) > 1
-            else [await self._view(ask) for ask in asks]
-        )
+        look = _Look(views=await self._views(asks))
         for ask, view in zip(asks, look.views, strict=True):
             if isinstance(view, LakestreamError):
                 look.failed = True
@@ -112,10 +109,18 @@ class Fetching:
                 look.bytes += min(sum(span.length for span in view.spans), ask.bytes_max)
         return look
 
-    async def _view(self, ask: FetchAsk) -> PartitionView | LakestreamError:
+    async def _views(self, asks: Sequence[FetchAsk]) -> list[PartitionView | LakestreamError]:
+        """Kept views where they will do; all others are asked for at once, and so come from one read."""
+        kept = [self._kept(ask) for ask in asks]
+        missing = [ask for ask, view in zip(asks, kept, strict=True) if view is None]
+        fresh = iter(await asyncio.gather(*map(self._fresh, missing)) if missing else ())
+        return [view if view is not None else next(fresh) for view in kept]
+
+    def _kept(self, ask: FetchAsk) -> PartitionView | None:
         kept = self._index.kept(ask.partition, ask.offset)
-        if kept is not None and ask.offset >= kept.tail.log_start:
-            return kept
+        return kept if kept is not None and ask.offset >= kept.tail.log_start else None
+
+    async def _fresh(self, ask: FetchAsk) -> PartitionView | LakestreamError:
         try:
             view = await self._index.fresh(ask.partition, ask.offset)
         except LakestreamError as error:
@@ -142,6 +147,8 @@ class Fetching:
                 continue
             answer = await self._read_one(ask, view, min(remaining, ask.bytes_max), at_least_one=not sent_any)
             fetched.append(answer)
+            if answer.error is not None:
+                self._losses.met(ask.partition, ask.offset, answer.error)
             if answer.run.bytes:
                 self._metrics.fetched(bytes=answer.run.bytes, records=answer.run.next_offset - ask.offset)
             remaining -= answer.run.bytes
@@ -160,7 +167,7 @@ class Fetching:
     async def _read_moved(self, ask: FetchAsk, bytes_max: int, *, at_least_one: bool) -> Fetched:
         """The place was deleted under us: the index knows the new one, or that the records are gone."""
         self._index.forget(ask.partition)
-        view = await self._view(ask)
+        view = await self._fresh(ask)
         if isinstance(view, LakestreamError):
             return Fetched(error=view)
         try:

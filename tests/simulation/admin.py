@@ -86,7 +86,7 @@ class Administrator:
             return
         index = self._rng.randrange(len(topic.partitions))
         size = (await self._store.tails([topic.partitions[index]]))[topic.partitions[index]]
-        low, high = size.tail
+        low, high = size.tail.log_start, size.tail.next_offset
         before = self._rng.choice([low, (low + high) // 2, self._rng.randint(low, high), high, HIGH_WATERMARK])
 
         async def delete_records(broker: Broker) -> int:

@@ -9,7 +9,7 @@ from lakestream.metadata.store import MetadataStore
 from lakestream.model.place import Tail
 from lakestream.model.segment import Committed
 from lakestream.model.topic import PartitionId
-from lakestream.storage.wal.segment import decode_footer, segment_of_key
+from lakestream.storage.wal.segment import segment_of_key
 from lakestream.world.objects.memory import MemoryObjects
 
 from .audit import referenced_segments
@@ -53,7 +53,7 @@ class Aftermath:
             for partition, reads in follower.reads.items():
                 tail = await self._tail(partition)
                 if _reaches_back(reads, tail):
-                    self._ledger.whole(partition, *tail, _retained(reads, tail))
+                    self._ledger.whole(partition, tail.log_start, tail.next_offset, _retained(reads, tail))
                     await self._check_times(partition, reads)
 
     async def _check_times(self, partition: PartitionId, reads: Sequence[Read]) -> None:
@@ -85,10 +85,21 @@ class Aftermath:
         """Whatever object is still there is read from, or holds receipts of one that is."""
         referenced = await referenced_segments(self._store)
         async for info in self._objects.list(""):
-            segment = segment_of_key(info.key)
-            footer = decode_footer(await self._objects.get(info.key))
-            needed = segment in referenced or any(receipt.segment in referenced for receipt in footer.receipts)
-            self._verdict.holds(needed, "dead segments go within their grace", segment, self._witness.fates.get(segment))
+            segment = segment_of_key(info.key) or ""
+            needed = segment in referenced or await self._witness.receipted({segment}) & referenced
+            self._verdict.holds(bool(needed), "dead segments go within their grace", segment)
+
+    async def receipts_are_written(self) -> None:
+        """The bucket alone can rebuild the log: what a living broker committed is receipted by now."""
+        living = {running.life.name for running in self._site.running.values()}
+        owed = {
+            segment
+            for segment in await referenced_segments(self._store)
+            if self._witness.committed_by[segment] in living
+        }
+        everything = {segment_of_key(info.key) or "" async for info in self._objects.list("")}
+        missing = owed - await self._witness.receipted(everything)
+        self._verdict.holds(not missing, "commits are receipted", sorted(missing)[:5])
 
     async def nothing_is_left(self) -> None:
         left = [info.key async for info in self._objects.list("")]

@@ -1,9 +1,10 @@
 """The audit: reads the whole index as it is and checks what must hold at any moment.
 
-    log_start <= next_offset, neither ever falls   spans cover every live offset once, in order
-    every referenced object exists                 records go only where someone or a retention asked for it
+log_start <= next_offset, neither ever falls   spans cover every live offset once, in order
+every referenced object exists                 records go only where someone or a retention asked for it
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from lakestream.metadata.store import MetadataStore, ViewAsk
@@ -66,11 +67,13 @@ class Audit:
             self._check_cover(seen.partition, seen.view)
             self._check_objects(seen.partition, seen.view, sizes)
             counted = sum(span.length for span in seen.view.spans)
-            self._verdict.holds(counted == seen.bytes, "a partition counts its bytes", seen.partition, counted, seen.bytes)
+            self._verdict.holds(
+                counted == seen.bytes, "a partition counts its bytes", seen.partition, counted, seen.bytes
+            )
 
     def _check_tail(self, seen: Seen) -> None:
         partition, tail = seen.partition, seen.view.tail
-        before = self._tails.get(partition, Tail(0, 0))
+        before = self._tails.get(partition, tail)
         rises = tail.next_offset >= before.next_offset and tail.log_start >= before.log_start
         self._verdict.holds(rises, "the tail never falls", partition, before, "then", tail)
         self._verdict.holds(0 <= tail.log_start <= tail.next_offset, "log_start <= next_offset", partition, tail)
@@ -86,7 +89,7 @@ class Audit:
             return
         covers = bool(spans) and spans[0].base_offset <= tail.log_start <= spans[0].last_offset
         covers = covers and spans[-1].last_offset + 1 == tail.next_offset
-        joined = all(before.last_offset + 1 == after.base_offset for before, after in zip(spans, spans[1:], strict=False))
+        joined = all(before.last_offset + 1 == after.base_offset for before, after in pairwise(spans))
         self._verdict.holds(covers and joined, "spans cover every live offset once", partition, view)
 
     def _check_objects(self, partition: PartitionId, view: PartitionView, sizes: dict[str, int]) -> None:

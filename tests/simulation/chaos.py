@@ -1,6 +1,6 @@
 """Chaos: what goes wrong beside the stores. Processes die, drain, freeze; networks part; clocks jump.
 
-    every kind has its own pace (Scenario), its own seeded dice, and ends when the storm ends
+every kind has its own pace (Scenario), its own seeded dice, and ends when the storm ends
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from lakestream.world.tasks import Tasks
 
 from .clocks import WorldClock
 from .life import Life
-from .scenario import GRACE_MS, LEASE_MS, Scenario
+from .scenario import GRACE_MS, Scenario
 from .site import Running, Site
 from .trace import Trace
 
@@ -75,7 +75,7 @@ class Chaos:
         """For less than a lease, more than a lease, or more than the grace; perhaps with a successor meanwhile."""
         if (victim := self._pick()) is None or victim.life.is_frozen:
             return
-        lease, grace = LEASE_MS / 1000, GRACE_MS / 1000
+        lease, grace = self._scenario.limits.lease_ms / 1000, GRACE_MS / 1000
         seconds = self._rng.choice([0.5 * lease, 1.5 * lease, 1.5 * grace, 3 * grace]) * self._rng.uniform(0.8, 1.2)
         victim.life.freeze()
         if self._rng.random() < 0.5:

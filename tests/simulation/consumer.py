@@ -119,9 +119,13 @@ class Follower:
             self._take_batch(ask.partition, position, batch)
             position = batch.last_offset + 1
         assert answer.tail is not None
-        self._verdict.holds(position <= answer.tail.next_offset, "records lie below the end", self.name, ask, answer.tail)
+        self._verdict.holds(
+            position <= answer.tail.next_offset, "records lie below the end", self.name, ask, answer.tail
+        )
         if position != ask.offset:
-            self._verdict.holds(answer.run.next_offset == position, "a run ends where it says", ask, answer.run.next_offset)
+            self._verdict.holds(
+                answer.run.next_offset == position, "a run ends where it says", ask, answer.run.next_offset
+            )
             self._trace.note("read", self.name, ask.partition, ask.offset, position)
         self.positions[ask.partition] = position
 

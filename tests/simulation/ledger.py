@@ -1,6 +1,6 @@
 """The ledger: what was produced, what was acknowledged, what was read, and whether they agree.
 
-    made -> acked at an offset -> seen there, always the same bytes -> all of it once more at the end
+made -> acked at an offset -> seen there, always the same bytes -> all of it once more at the end
 """
 
 from collections.abc import Sequence
@@ -61,12 +61,16 @@ class Ledger:
         """Every attempt to store it was refused for good: it must never appear."""
         self._refused.add((made.stream, made.number))
 
-    def acked(self, partition: PartitionId, base_offset: int, append_ms: int, made: Made, next_offset: int | None) -> None:
-        """A producer was told that its batch is at this offset. `next_offset`: the store's at that moment, if it is there."""
+    def acked(
+        self, partition: PartitionId, base_offset: int, append_ms: int, made: Made, next_offset: int | None
+    ) -> None:
+        """A producer was told that its batch is at this offset, while the log ended at `next_offset`."""
         self._lies_at(partition, base_offset, made)
         self._acks[partition, base_offset] = Ack(made, append_ms)
         durable = next_offset is None or base_offset + len(made.timestamps) <= next_offset
-        self._verdict.holds(durable, "acked means committed", made, "at", base_offset, "but the log ends at", next_offset)
+        self._verdict.holds(
+            durable, "acked means committed", made, "at", base_offset, "but the log ends at", next_offset
+        )
 
     def seen(self, partition: PartitionId, topic: str, index: int, batch: Served) -> Made | None:
         """A consumer was given this batch."""

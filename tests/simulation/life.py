@@ -107,9 +107,7 @@ class Life:
         await asyncio.sleep(fault.answer_seconds)
         return answer
 
-    async def _acted(
-        self, room: str, verb: str, act: Callable[[], Awaitable[T]], fault: Fault
-    ) -> T | LakestreamError:
+    async def _acted(self, room: str, verb: str, act: Callable[[], Awaitable[T]], fault: Fault) -> T | LakestreamError:
         match fault.kind:
             case Kind.REFUSED:
                 return StoreUnavailable(f"simulated: {room} refused {verb}")

@@ -28,6 +28,9 @@ class CountingMetrics:
     def segment_read(self, *, bytes: int) -> None:
         self._trace.events["segment read"] += 1
 
+    def table_file_read(self, *, bytes: int) -> None:
+        self._trace.events["table file read"] += 1
+
     def garbage(self, *, spans_dropped: int = 0, segments_deleted: int = 0, objects_abandoned: int = 0) -> None:
         self._trace.events["spans dropped"] += spans_dropped
         self._trace.events["segments deleted"] += segments_deleted

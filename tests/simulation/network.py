@@ -25,7 +25,9 @@ class Disconnected(Exception):
 
 
 class Connection:
-    def __init__(self, life: Life, broker: Broker, rng: random.Random, *, delay_seconds_max: float, loss: float) -> None:
+    def __init__(
+        self, life: Life, broker: Broker, rng: random.Random, *, delay_seconds_max: float, loss: float
+    ) -> None:
         self.life = life
         self.is_open = not life.is_dead
         self._broker = broker

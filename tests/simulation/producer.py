@@ -225,7 +225,9 @@ class Stream:
         if not unacked.was_first:
             return  # an earlier one had to go first; now or later this one will fit
         lost = unacked.sequence > 0 and partition != self._home
-        self._verdict.holds(lost, "a batch in sequence is taken", unacked.made, unacked.sequence, partition, repr(outcome))
+        self._verdict.holds(
+            lost, "a batch in sequence is taken", unacked.made, unacked.sequence, partition, repr(outcome)
+        )
         self._start_anew()
 
     def _start_anew(self) -> None:

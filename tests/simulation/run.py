@@ -18,7 +18,7 @@ TAIL_LINES = 60
 
 def main() -> int:
     options = _options()
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     seeds = [options.seed] if options.seed is not None else range(options.first, options.first + options.seeds)
     events: Counter[str] = Counter()
     with Progress(
@@ -61,7 +61,17 @@ def _show(console: Console, outcome: Outcome, problems: list[str], lines: int | 
 
 
 def _summary(seeds: int, events: Counter[str]) -> str:
-    told = ("answer", "read", "flushed", "flush failed", "segments deleted", "objects abandoned", "kill", "freeze", "jump")
+    told = (
+        "answer",
+        "read",
+        "flushed",
+        "flush failed",
+        "segments deleted",
+        "objects abandoned",
+        "kill",
+        "freeze",
+        "jump",
+    )
     counts = ", ".join(f"{name} {events[name]}" for name in told)
     return f"{seeds} seeds, each twice and the same: every promise held ({counts})"
 

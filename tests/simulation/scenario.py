@@ -13,7 +13,6 @@ from lakestream.storage.wal.flusher import WalLimits
 
 from .weather import Rates
 
-LEASE_MS = 3_000
 GRACE_MS = 8_000
 
 
@@ -55,10 +54,16 @@ def scenario_of(seed: int) -> Scenario:
     return _MIXES[mix](_base(mix, rng), rng)
 
 
+def seeds_of(mix: str, count: int) -> list[int]:
+    """The first seeds that give this mix."""
+    first = sorted(_MIXES).index(mix)
+    return [first + round * len(_MIXES) for round in range(count)]
+
+
 def _base(mix: str, rng: random.Random) -> Scenario:
     return Scenario(
         mix=mix,
-        seconds=rng.uniform(15, 30),
+        seconds=rng.uniform(8, 18),
         brokers=rng.choice([1, 2, 2, 3]),
         topics={f"t{number}": _topic_config(rng) for number in range(rng.choice([1, 2]))},
         partitions=rng.choice([1, 2, 3]),
@@ -87,14 +92,14 @@ def _topic_config(rng: random.Random) -> dict[str, str]:
 
 def _limits(rng: random.Random) -> BrokerLimits:
     return BrokerLimits(
-        lease_ms=LEASE_MS,
+        lease_ms=rng.choice([3_000, 3_000, 10_000]),
         cache_bytes=rng.choice([0, 2_000, 1_000_000]),
         wal=WalLimits(
             segment_bytes=rng.choice([600, 5_000, 1_000_000]),
             linger_seconds=rng.choice([0.005, 0.1, 0.25]),
             puts_per_second=rng.choice([4.0, 50.0]),
             upload_seconds_max=rng.choice([2.0, 6.0]),
-            commit_seconds_max=rng.choice([2.0, 6.0]),
+            commit_seconds_max=rng.choice([0.5, 2.0, 6.0]),
             park_seconds_max=rng.choice([0.3, 2.0]),
         ),
         garbage=GarbageLimits(grace_ms=GRACE_MS, retention_seconds=2.0, delete_seconds=1.5, sweep_seconds=4.0),
@@ -108,7 +113,7 @@ _ROUGH = Rates(refused=0.02, lost=0.02, late=0.01, slow=0.03, crash=0.001)
 
 
 def _quiet(base: Scenario, rng: random.Random) -> Scenario:
-    return replace(base, administer_seconds=5.0)
+    return replace(base, administer_seconds=5.0, drain_seconds=8.0)
 
 
 def _storm(base: Scenario, rng: random.Random) -> Scenario:
@@ -119,7 +124,7 @@ def _storm(base: Scenario, rng: random.Random) -> Scenario:
         objects=replace(_ROUGH, crash=0.002),
         connection_loss=0.01,
         kill_seconds=6.0,
-        drain_seconds=15.0,
+        drain_seconds=6.0,
         freeze_seconds=10.0,
         cut_seconds=10.0,
         jump_seconds=10.0,
@@ -129,7 +134,7 @@ def _storm(base: Scenario, rng: random.Random) -> Scenario:
 
 
 def _lossy_store(base: Scenario, rng: random.Random) -> Scenario:
-    return replace(base, store=_LOSSY, cut_seconds=8.0, move_chance=0.1, administer_seconds=6.0)
+    return replace(base, store=replace(_LOSSY, late=0.08), cut_seconds=6.0, move_chance=0.1, administer_seconds=6.0)
 
 
 def _lossy_objects(base: Scenario, rng: random.Random) -> Scenario:
@@ -139,7 +144,7 @@ def _lossy_objects(base: Scenario, rng: random.Random) -> Scenario:
 def _zombies(base: Scenario, rng: random.Random) -> Scenario:
     slow = Rates(slow=0.15, late=0.02)
     return replace(
-        base, brokers=max(2, base.brokers), seconds=40.0, store=slow, objects=slow, freeze_seconds=4.0, move_chance=0.05
+        base, brokers=max(2, base.brokers), seconds=28.0, store=slow, objects=slow, freeze_seconds=4.0, move_chance=0.05
     )
 
 
@@ -179,7 +184,7 @@ def _many_partitions(base: Scenario, rng: random.Random) -> Scenario:
 
 
 def _big_batches(base: Scenario, rng: random.Random) -> Scenario:
-    return replace(base, records_max=300, value_bytes_max=300, objects=_ROUGH, store=_ROUGH, batch_seconds=0.3)
+    return replace(base, records_max=200, value_bytes_max=300, objects=_ROUGH, store=_ROUGH, batch_seconds=0.5)
 
 
 def _log_append(base: Scenario, rng: random.Random) -> Scenario:

@@ -132,7 +132,9 @@ class Site:
             skew_ms=self._rng.randint(-SKEW_MS_MAX, SKEW_MS_MAX),
             weathers={
                 "store": Weather(random.Random(f"{seed} store"), self._scenario.store if self.is_stormy else CALM),
-                "objects": Weather(random.Random(f"{seed} objects"), self._scenario.objects if self.is_stormy else CALM),
+                "objects": Weather(
+                    random.Random(f"{seed} objects"), self._scenario.objects if self.is_stormy else CALM
+                ),
             },
             network=self._network,
             trace=self._trace,

@@ -1,6 +1,7 @@
 """The stores as one broker life reaches them: every verb goes through its weather and is seen by the witness."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from lakestream.world.objects.memory import MemoryObjects
@@ -23,9 +24,8 @@ class ReachedMetadata:
         act = getattr(self._inner, verb)
 
         async def call(*args: Any, **kwargs: Any) -> Any:
-            return await self._life.call(
-                "store", verb, lambda: self._witness.watched(verb, act, args, kwargs), _about(args)
-            )
+            watched = partial(self._witness.watched, self._life.name, verb, act, args, kwargs)
+            return await self._life.call("store", verb, watched, _about(args))
 
         return call
 

@@ -1,9 +1,9 @@
 """Which faults a call to a store meets: drawn per call from rates, by the seed.
 
-    refused   fails, nothing was done            lost   done, but the answer never arrives
-    late      reported as failed, done afterwards       full   no room (puts alone)
-    slow      the request or the answer takes long, and travels on while its sender sleeps or dies
-    crash     the broker dies before it sends the request, or before it sees the answer
+refused   fails, nothing was done            lost   done, but the answer never arrives
+late      reported as failed, done afterwards       full   no room (puts alone)
+slow      the request or the answer takes long, and travels on while its sender sleeps or dies
+crash     the broker dies before it sends the request, or before it sees the answer
 """
 
 import random

@@ -9,7 +9,7 @@ from typing import Any
 
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerLease
-from lakestream.model.errors import ObjectMissing
+from lakestream.model.errors import BrokerFenced, ObjectMissing
 from lakestream.model.place import SegmentId
 from lakestream.model.segment import Abandoned, BatchStatus, Committed, SegmentCommit, SegmentFate
 from lakestream.storage.wal.segment import decode_footer, segment_key, segment_of_key
@@ -22,7 +22,9 @@ from .verdict import Verdict
 
 
 class Witness:
-    def __init__(self, store: MetadataStore, objects: MemoryObjects, clock: Clock, verdict: Verdict, trace: Trace) -> None:
+    def __init__(
+        self, store: MetadataStore, objects: MemoryObjects, clock: Clock, verdict: Verdict, trace: Trace
+    ) -> None:
         self._store = store
         self._objects = objects
         self._clock = clock
@@ -30,15 +32,17 @@ class Witness:
         self._trace = trace
         self._held: dict[int, tuple[int, int]] = {}
         self.fates: dict[SegmentId, SegmentFate] = {}
+        self.committed_by: dict[SegmentId, str] = {}
         self._forgotten: set[SegmentId] = set()
         self.deletions_asked: dict[int, int] = {}
         """By partition: the greatest offset below which someone asked to delete."""
 
     async def watched(
-        self, verb: str, act: Callable[..., Awaitable[Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, who: str, verb: str, act: Callable[..., Awaitable[Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         match verb:
             case "commit_segment":
+                self.committed_by[args[0].segment] = who
                 return await self._commit(act, args[0])
             case "delete_records":
                 self.deletions_asked[args[0]] = max(args[1], self.deletions_asked.get(args[0], 0))
@@ -77,10 +81,16 @@ class Witness:
     async def _commit(self, act: Callable[..., Awaitable[SegmentFate]], commit: SegmentCommit) -> SegmentFate:
         is_zombie = self._is_zombie(commit)
         is_open = bool(await self._store.unknown_segments([commit.segment]))
-        fate = await act(commit)
+        try:
+            fate = await act(commit)
+        except BrokerFenced:
+            self._trace.events["commit was fenced"] += 1
+            raise
         self._count(fate)
         if isinstance(fate, Committed) and is_open:
-            self._verdict.holds(not is_zombie, "a zombie changes nothing", commit.segment, "was committed without lease")
+            self._verdict.holds(
+                not is_zombie, "a zombie changes nothing", commit.segment, "was committed without lease"
+            )
             await self._check_object(commit, fate)
         self._decided(commit.segment, fate)
         return fate
@@ -110,23 +120,28 @@ class Witness:
     # --- deletions -------------------------------------------------------------------------------
 
     async def deleting(self, keys: Sequence[str]) -> None:
+        segments = {segment for key in keys if (segment := segment_of_key(key)) is not None}
         referenced = await referenced_segments(self._store)
-        for key in keys:
-            segment = segment_of_key(key)
-            self._verdict.holds(segment not in referenced, "no deleted object is referenced", segment)
-            if isinstance(self.fates.get(segment or ""), Committed):  # what an abandoned one carried, another carries
-                await self._check_receipts(key, referenced)
+        self._verdict.holds(not segments & referenced, "no deleted object is referenced", sorted(segments & referenced))
+        lost = await self.receipted(segments) & referenced
+        if lost:
+            everything = {segment_of_key(info.key) or "" async for info in self._objects.list("")}
+            lost -= await self.receipted(everything - segments)
+        self._verdict.holds(
+            not lost, "receipts outlive what they are for", sorted(lost), "had theirs in", sorted(segments)
+        )
 
-    async def _check_receipts(self, key: str, referenced: set[SegmentId]) -> None:
+    async def receipted(self, carriers: set[SegmentId]) -> set[SegmentId]:
+        """Segments whose receipts lie in the committed ones of `carriers`."""
+        found: set[SegmentId] = set()
+        for carrier in carriers:
+            if isinstance(self.fates.get(carrier), Committed):
+                found.update(await self._receipts_in(carrier))
+        return found
+
+    async def _receipts_in(self, carrier: SegmentId) -> set[SegmentId]:
         try:
-            footer = decode_footer(await self._objects.get(key))
+            footer = decode_footer(await self._objects.get(segment_key(carrier)))
         except ObjectMissing:
-            return
-        for receipt in footer.receipts:
-            self._verdict.holds(
-                receipt.segment not in referenced,
-                "receipts outlive what they are for",
-                footer.segment,
-                "holds the receipt of",
-                receipt.segment,
-            )
+            return set()
+        return {receipt.segment for receipt in footer.receipts}

@@ -1,6 +1,6 @@
 """A whole run: a world from a seed, its traffic, its storm, its healing, and what must be true afterwards.
 
-    open -> storm -> heal -> everyone finishes -> audit -> garbage is gone -> topics are deleted -> nothing is left
+open -> storm -> heal -> everyone finishes -> audit -> garbage is gone -> topics are deleted -> nothing is left
 """
 
 import asyncio
@@ -18,24 +18,27 @@ from lakestream.world.tasks import Tasks
 from lakestream.world.threads import InlineThreads
 
 from .admin import Administrator
-from .audit import Audit
 from .aftermath import Aftermath
+from .audit import Audit
 from .chaos import Chaos
 from .clocks import WorldClock
-from .consumer import Follower
 from .ledger import Ledger
 from .logs import logs_in
 from .loop import Stuck, VirtualLoop
-from .producer import Stream, Style
 from .scenario import GRACE_MS, Scenario, scenario_of
 from .site import Site
 from .trace import Trace
+from .traffic import Traffic
 from .verdict import Verdict
 from .witness import Witness
 
 AUDIT_SECONDS = 1.0
 LATE_FOLLOWERS_PER_SECOND = 0.05
 HEAL_SECONDS_MAX = 120.0
+ZOMBIE_SECONDS = 2.0
+"""How long zombies, all awake by then, still have their chance when the storm is over."""
+UNDER_WAY_SECONDS = 12.0
+"""By then every request that was sent in the storm has arrived, the deletion of a topic included."""
 GARBAGE_SECONDS = GRACE_MS / 1000 + 10
 """The grace, and some rounds of all duties."""
 SETTLE_SECONDS = 3.0
@@ -95,8 +98,6 @@ class World:
         self._storm = Tasks(on_failure=self._failed)
         self._clients = Tasks(on_failure=self._failed)
         self._retained = {name for name, config in scenario.topics.items() if "retention" in " ".join(config)}
-        self._streams: list[Stream] = []
-        self._followers: list[Follower] = []
         self._late = self._rng("late followers")
         self._store: MetadataStore
 
@@ -143,14 +144,25 @@ class World:
             trace=self._trace,
             rng=self._rng("administrator"),
         )
+        self._traffic = Traffic(
+            self._scenario,
+            site=self._site,
+            store=self._store,
+            ledger=self._ledger,
+            verdict=self._verdict,
+            clock=self._clock,
+            trace=self._trace,
+            tasks=self._clients,
+            rng=self._rng,
+        )
         self._site.open()
         await self._administrator.create_all()
 
     # --- the steps -------------------------------------------------------------------------------
 
     async def _weather_the_storm(self) -> None:
-        self._start_streams()
-        await self._start_followers(self._scenario.followers)
+        self._traffic.start_producers()
+        await self._traffic.start_followers(self._scenario.followers)
         Chaos(self._scenario, self._site, self._clock, self._storm, self._trace, self._rng("chaos")).start()
         if self._scenario.administer_seconds is not None:
             self._storm.spawn(self._administrator.run(self._scenario.administer_seconds), name="administrator")
@@ -159,32 +171,33 @@ class World:
             await asyncio.sleep(AUDIT_SECONDS)
             await self._audit.look()
             if self._late.random() < LATE_FOLLOWERS_PER_SECOND:
-                await self._start_followers(1)
+                await self._traffic.start_followers(1)
 
     async def _heal(self) -> None:
         await self._storm.close()
         self._site.calm_down()
-        await asyncio.sleep(2.0)  # zombies, now awake, have their chance
+        self._traffic.stop_producers()
+        await asyncio.sleep(ZOMBIE_SECONDS)
         self._site.end_zombies()
+        await asyncio.sleep(UNDER_WAY_SECONDS)
         await self._until(lambda: _true(len(self._site.running) == self._scenario.brokers), "brokers come back")
         await self._administrator.create_all()
 
     async def _finish(self) -> None:
-        for stream in self._streams:
-            stream.is_stopping = True
-        await self._until(lambda: _true(not any(stream.unacked for stream in self._streams)), "every batch gets in")
-        await self._start_followers(1)
-        await self._until(self._all_have_read, "consumers reach the end")
+        await self._until(self._traffic.all_is_in, "every batch gets in")
+        await self._traffic.start_followers(1)
+        await self._until(self._traffic.all_is_read, "consumers reach the end")
 
     async def _judge(self) -> None:
         await self._audit.look()
-        await self._aftermath().judge([follower for follower in self._followers if not follower.is_over])
+        await self._aftermath().judge(self._traffic.followers())
 
     async def _collect_garbage(self) -> None:
         await self._clients.close()
         await self._wait_long()
         await self._audit.look()
         await self._aftermath().no_garbage_is_left()
+        await self._aftermath().receipts_are_written()
 
     async def _delete_everything(self) -> None:
         await self._administrator.delete_all()
@@ -202,64 +215,6 @@ class World:
         await self._site.close()
         await self._network.close()
         await self._store.close()
-
-    # --- traffic ---------------------------------------------------------------------------------
-
-    def _start_streams(self) -> None:
-        scenario, rng = self._scenario, self._rng("streams")
-        producers = [*range(scenario.idempotent_producers), *([None] * scenario.plain_producers)]
-        for number, producer in enumerate(producers):
-            for topic in scenario.topics:
-                for index in range(scenario.partitions):
-                    self._start_stream(f"p{number}/{topic}/{index}", topic, index, producer, rng.choice(list(Style)))
-
-    def _start_stream(self, name: str, topic: str, index: int, producer: int | None, style: Style) -> None:
-        scenario = self._scenario
-        stream = Stream(
-            name=name,
-            topic=topic,
-            index=index,
-            producer_id=None if producer is None else 1000 + producer,
-            style=style,
-            site=self._site,
-            ledger=self._ledger,
-            verdict=self._verdict,
-            clock=self._clock,
-            trace=self._trace,
-            tasks=self._clients,
-            end_of=self._end_of,
-            rng=self._rng(name),
-        )
-        self._streams.append(stream)
-        traffic = stream.run(
-            scenario.batch_seconds, scenario.records_max, scenario.value_bytes_max, scenario.move_chance
-        )
-        self._clients.spawn(traffic, name=name)
-
-    async def _start_followers(self, count: int) -> None:
-        """For every topic there is now, from its start."""
-        for topic in (await self._store.topics()).topics:
-            for _ in range(count):
-                name = f"c{len(self._followers)}"
-                follower = Follower(
-                    name,
-                    topic,
-                    site=self._site,
-                    store=self._store,
-                    ledger=self._ledger,
-                    verdict=self._verdict,
-                    trace=self._trace,
-                    rng=self._rng(name),
-                )
-                self._followers.append(follower)
-                self._clients.spawn(follower.run(), name=name)
-
-    async def _all_have_read(self) -> bool:
-        return all([await follower.is_at_the_end() for follower in self._followers])
-
-    async def _end_of(self, partition: int) -> int | None:
-        size = (await self._store.tails([partition])).get(partition)
-        return None if size is None else size.tail.next_offset
 
     # --- small things ----------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from lakestream.storage.records.compression import decompress, known_codec, lz4_blocks_are_linked
 from lakestream.storage.records.decode import decode_batches
@@ -55,6 +56,8 @@ class Limits:
     """Walk the records; without it the header alone is checked and believed."""
     allow_zstd: bool = True
     """Produce requests before version 7 come from clients that cannot read it."""
+    keys_required: bool = False
+    """Every record must have a key. Needs `inner`."""
 
 
 class ValidBatch(NamedTuple):
@@ -76,6 +79,8 @@ def validate_batch(buffer: Bytes, limits: Limits) -> ValidBatch:
         return ValidBatch(header, header.max_timestamp_ms, None)
     walked = _walk(buffer, header, limits.decompressed_bytes_max)
     _check_times(walked.min_timestamp_ms, walked.max_timestamp_ms, buffer, limits)
+    if limits.keys_required and walked.has_null_key:
+        raise InvalidRecord("a compacted topic takes no record without a key", _records_without_key(buffer, limits))
     return ValidBatch(header, walked.max_timestamp_ms, walked.has_null_key)
 
 
@@ -160,10 +165,17 @@ def _times_taken(limits: Limits) -> tuple[int, int]:
     return max(0, limits.now_ms - limits.timestamp_before_max_ms), limits.now_ms + limits.timestamp_after_max_ms
 
 
+def _records_without_key(buffer: Bytes, limits: Limits) -> tuple[RecordError, ...]:
+    keyless = np.flatnonzero(_opened(buffer, limits).column("key").is_null().to_numpy(zero_copy_only=False))
+    return tuple(
+        RecordError(index, "a compacted topic takes no record without a key")
+        for index in keyless[:RECORD_ERRORS_MAX].tolist()
+    )
+
+
 def _records_out_of_time(buffer: Bytes, limits: Limits) -> tuple[RecordError, ...]:
-    """Which ones they are. Slow, and only done for a batch that is refused."""
-    records = decode_batches(buffer, bytes_max=max(len(buffer), limits.decompressed_bytes_max), check_crc=False)
-    times = records.column("timestamp").to_numpy()
+    """Which ones they are."""
+    times = _opened(buffer, limits).column("timestamp").to_numpy()
     earliest_ms, latest_ms = _times_taken(limits)
     latest_ms = min(latest_ms, np.iinfo(np.int64).max)
     outside = np.flatnonzero(((times < earliest_ms) & (times != NO_TIMESTAMP)) | (times > latest_ms))
@@ -171,3 +183,8 @@ def _records_out_of_time(buffer: Bytes, limits: Limits) -> tuple[RecordError, ..
         RecordError(index, f"time {time} is outside of {earliest_ms} to {latest_ms}")
         for index, time in zip(outside[:RECORD_ERRORS_MAX].tolist(), times[outside].tolist(), strict=False)
     )
+
+
+def _opened(buffer: Bytes, limits: Limits) -> pa.RecordBatch:
+    """The records themselves. Slow, and only done for a batch that is refused."""
+    return decode_batches(buffer, bytes_max=max(len(buffer), limits.decompressed_bytes_max), check_crc=False)

@@ -23,7 +23,7 @@ from lakestream.model.errors import (
     StoreUnavailable,
     Unavailable,
 )
-from lakestream.model.segment import Abandoned, BatchResult, BatchStatus, SegmentCommit, SegmentFate
+from lakestream.model.segment import Abandoned, BatchResult, BatchStatus, Committed, SegmentCommit, SegmentFate
 from lakestream.model.topic import PartitionId
 from lakestream.storage.cache.segment_cache import Extent, SegmentCache
 from lakestream.storage.index.index import Index
@@ -33,6 +33,7 @@ from lakestream.storage.wal.credit import PutCredit
 from lakestream.storage.wal.receipts import Receipts
 from lakestream.storage.wal.segment import BATCHES_AT, segment_key
 from lakestream.storage.wal.spans import stored_spans
+from lakestream.storage.wal.trouble import Trouble
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.store import ObjectStore
@@ -106,6 +107,7 @@ class Wal:
         self._buffer = SegmentBuffer()
         self._credit = PutCredit(limits.puts_per_second, clock.monotonic())
         self._receipts = Receipts()
+        self._trouble = Trouble()
         self._changed = asyncio.Event()
         self._uploading = 0
         self._held_bytes = 0
@@ -242,6 +244,7 @@ class Wal:
             except ObjectExists:
                 return None, self._clock.monotonic() - started  # ours: an earlier try whose answer was lost
             except Unavailable as error:
+                self._trouble.met(error)
                 if self._clock.monotonic() + pause > deadline:
                     return error, 0.0
                 await self._clock.sleep(pause)
@@ -262,6 +265,7 @@ class Wal:
             self._refuse(sealed, SegmentAbandoned(f"segment {sealed.segment} was given up before it was committed"))
             return
         self._stored(sealed, fate.results)
+        self._trouble.is_over()
         self._metrics.flushed(
             bytes=sealed.bytes,
             batches=len(sealed.batches),
@@ -288,7 +292,8 @@ class Wal:
         while True:
             try:
                 return await self._store.commit_segment(commit)
-            except Unavailable:
+            except Unavailable as error:
+                self._trouble.met(error)
                 if self._clock.monotonic() + pause > deadline:
                     raise
                 await self._clock.sleep(pause)
@@ -302,17 +307,20 @@ class Wal:
         broker can do nothing anyway.
         """
         self._metrics.flush_failed()
+        self._trouble.met(reason)
         self._refuse(sealed, reason)
         if isinstance(reason, Fenced):
             return  # the store has refused this incarnation: nothing of it can be committed any more
         pause = RETRY_SECONDS_FIRST
         while True:
             try:
-                await self._store.abandon_segment(sealed.segment)
-                return
+                fate = await self._store.abandon_segment(sealed.segment)
+                break
             except LakestreamError:
                 await self._clock.sleep(pause)
                 pause = min(2 * pause, RETRY_SECONDS_MAX)
+        if isinstance(fate, Committed):  # it had got through after all: readers and receipts must learn of it
+            self._publish(sealed, fate.results)
 
     # --- answers ---------------------------------------------------------------------------------
 
@@ -325,13 +333,8 @@ class Wal:
                 pending.answer.exception()  # a producer that has gone away does not make this a failure
 
     def _stored(self, sealed: Sealed, results: Sequence[BatchResult]) -> None:
-        """The batches exist: make them quick to read, then tell producers and waiting consumers."""
-        spans = stored_spans(sealed, results)
-        if sealed.batches:
-            self._cache.put(sealed.segment, Extent(BATCHES_AT, sealed.parts[1:-1]))
-        for partition, run in spans.items():
-            self._index.extend(partition, run)
-        self._receipts.add(sealed, spans, self._clock.monotonic())
+        """The batches exist: make them known, and tell their producers."""
+        self._publish(sealed, results)
         now = self._clock.monotonic()
         for pending, result in zip(sealed.pending, results, strict=True):
             if self._park(pending, result, now):
@@ -339,6 +342,15 @@ class Wal:
             self._held_bytes -= len(pending.batch.data)
             if not pending.answer.done():
                 pending.answer.set_result(result)
+
+    def _publish(self, sealed: Sealed, results: Sequence[BatchResult]) -> None:
+        """Make what was stored quick to read, note its receipts, and wake those who wait for it."""
+        spans = stored_spans(sealed, results)
+        if sealed.batches:
+            self._cache.put(sealed.segment, Extent(BATCHES_AT, sealed.parts[1:-1]))
+        for partition, run in spans.items():
+            self._index.extend(partition, run)
+        self._receipts.add(sealed, spans, self._clock.monotonic())
         if spans:
             self._on_stored(list(spans))
 

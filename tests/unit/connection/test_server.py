@@ -320,7 +320,9 @@ def test_bytes_in_use_are_held_after_their_client_has_gone(loop: str) -> None:
     async def main() -> None:
         async with serving() as it:
             client = await it.client()
-            client.send(produce(1, records=bytes(100_000)) + produce(2, mode=2, records=bytes(8_000)) + heartbeat_frame(3))
+            client.send(
+                produce(1, records=bytes(100_000)) + produce(2, mode=2, records=bytes(8_000)) + heartbeat_frame(3)
+            )
             await until(lambda: it.metrics.counts["Heartbeat"] == 1)
             client.close()
             await until(lambda: it.server.connections == 0)

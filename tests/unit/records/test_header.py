@@ -1,3 +1,5 @@
+"""The batch header: read, written, patched, and refused where it is damaged."""
+
 import subprocess
 import sys
 

@@ -1,3 +1,5 @@
+"""Looking for a time inside a batch finds the record that a plain search would."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

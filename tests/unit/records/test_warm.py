@@ -1,3 +1,5 @@
+"""After warming nothing is compiled any more."""
+
 import subprocess
 import sys
 

@@ -1,3 +1,5 @@
+"""PUT credit: an idle broker answers at once, a busy one keeps to its rate."""
+
 from lakestream.storage.wal.credit import PutCredit
 
 

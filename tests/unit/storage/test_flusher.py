@@ -237,6 +237,41 @@ def test_the_next_segment_carries_the_receipts_of_the_one_before() -> None:
     run(story)
 
 
+def test_a_commit_that_had_got_through_before_it_was_given_up_is_published_and_receipted() -> None:
+    async def story(world: World) -> None:
+        with pytest.raises(StoreUnavailable):
+            await world.wal.append(wal_batch(1, 2))
+        await asyncio.sleep(0)  # given up, and found committed
+        assert (await world.wal.append(wal_batch(2))).base_offset == 0
+        assert [1] in world.woken
+        assert world.commits.commits[-1].receipts == [world.commits.commits[0].segment]
+
+    run(story, commits=["lost"], commit_seconds_max=0.0)
+
+
+def test_a_wait_that_was_cut_short_does_not_cut_the_next_one_short() -> None:
+    """It did, each time anew: a broker with a batch or a receipt waiting took a whole core."""
+
+    async def story(world: World) -> None:
+        looks = 0
+        seconds_until_flush = world.wal._seconds_until_flush
+
+        def counted() -> float | None:
+            nonlocal looks
+            looks += 1
+            return seconds_until_flush()
+
+        world.wal._seconds_until_flush = counted  # type: ignore[method-assign]
+        first = world.wal.append(wal_batch(1))  # uses up the credit
+        while not world.wal._uploading:
+            await asyncio.sleep(0)
+        second = world.wal.append(wal_batch(1))  # lingers; the end of the first upload cuts that wait short
+        await asyncio.gather(first, second)
+        assert looks < 20
+
+    run(story, puts_per_second=0.001, linger_seconds=0.2)
+
+
 def test_an_idle_broker_writes_its_last_receipts() -> None:
     async def story(world: World) -> None:
         await world.wal.append(wal_batch(1))

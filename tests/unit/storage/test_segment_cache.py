@@ -1,3 +1,5 @@
+"""The segment cache: extents come back whole, the least recently used go first."""
+
 from lakestream.storage.cache.segment_cache import Extent, SegmentCache
 
 

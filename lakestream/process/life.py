@@ -7,6 +7,7 @@ lifeline: it closes when the supervisor dies, however it dies, and then the proc
 """
 
 import asyncio
+import ctypes
 import gc
 import json
 import os
@@ -18,6 +19,8 @@ import uvloop
 
 from lakestream.model.errors import LakestreamError
 
+_M_ARENA_MAX = -8
+"""mallopt's name for it, from malloc.h."""
 _GC_YOUNG_MAX = 50_000
 """Objects made before the youngest generation is looked at. Requests make many that die at once by themselves."""
 
@@ -59,7 +62,18 @@ class Life:
 
 def serve(body: Callable[[Life], Awaitable[None]], *, supervised: bool) -> None:
     """Run `body` to its end."""
+    _use_one_arena()
     uvloop.run(_live(body, supervised))
+
+
+def _use_one_arena() -> None:
+    """Let all threads allocate from one heap, where the C library is glibc.
+
+    Buffers of megabytes pass from thread to thread. With a heap per thread, what one frees another cannot use: measured
+    at twice the memory and three times the page faults.
+    """
+    if hasattr(libc := ctypes.CDLL(None), "mallopt"):
+        libc.mallopt(_M_ARENA_MAX, 1)
 
 
 async def _live(body: Callable[[Life], Awaitable[None]], supervised: bool) -> None:

@@ -1,0 +1,1 @@
+"""What every serving process has: a beginning, an end, and logs."""

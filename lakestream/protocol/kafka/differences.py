@@ -1,0 +1,127 @@
+"""Where we differ from Apache Kafka on purpose, and why. docs/reference/kafka.md is made from this list."""
+
+from typing import NamedTuple
+
+
+class Difference(NamedTuple):
+    area: str
+    here: str
+    """What a client or an operator meets."""
+    reason: str
+
+
+DIFFERENCES = (
+    Difference(
+        "leaders",
+        "Any broker serves any partition. The leader that Metadata names is a hint, chosen by rendezvous hashing among "
+        "the live brokers; leader epochs are always 0, replicas and in-sync replicas are the named leader alone.",
+        "Records lie in the object store, so no broker owns them. Naming one broker for each partition keeps its "
+        "writers and readers in one cache.",
+    ),
+    Difference(
+        "zones",
+        "A client that says `zone=`, `az=` or `rack=` in its `client.id` is told leaders of its own zone while one "
+        "lives there. `client.rack` and preferred replicas are not used.",
+        "Metadata requests carry no rack, and by the time a Fetch does, the leader has been chosen.",
+    ),
+    Difference(
+        "replication",
+        "The replication factor is 1, or -1 for the broker's choice; others are refused with "
+        "INVALID_REPLICATION_FACTOR. `min.insync.replicas` is 1.",
+        "The object store replicates. A number that changes nothing is not accepted.",
+    ),
+    Difference(
+        "acks",
+        "`acks=1` is the same as `acks=all`: the answer comes when the batch is durable in the object store and has "
+        "its offset in the metadata store.",
+        "There is no earlier moment at which a record would survive the loss of its broker.",
+    ),
+    Difference(
+        "produce timeout",
+        "The request's timeout covers the whole way to durable storage, and is taken as at least one second.",
+        "Kafka counts only the wait for followers. A flush to an object store may take longer than the few "
+        "milliseconds that some clients allow.",
+    ),
+    Difference(
+        "out-of-order batches",
+        "A batch of an idempotent producer that arrives before its predecessor waits for it for up to two seconds "
+        "before it is refused with OUT_OF_ORDER_SEQUENCE_NUMBER.",
+        "After a change of metadata a producer's batches travel through two brokers at once, and the later one may "
+        "arrive first.",
+    ),
+    Difference(
+        "fetch sessions",
+        "No sessions (KIP-227): the session id is always 0, and clients send full requests.",
+        "A session is state that would tie a consumer to one broker.",
+    ),
+    Difference(
+        "errors of storage",
+        "When the object store or the metadata store is away, producers are told REQUEST_TIMED_OUT, consumers "
+        "KAFKA_STORAGE_ERROR; a full disk is KAFKA_STORAGE_ERROR for both.",
+        "Clients retry each of these by themselves. A consumer that met a timeout in a fetch would end instead.",
+    ),
+    Difference(
+        "retention",
+        "`retention.ms` is -1 by default: records are kept until someone says otherwise. Retention drops whole flushed "
+        "runs of batches, so a little more is kept than asked for, never less.",
+        "The log's long-term home is cheap, shared storage rather than a broker's disk.",
+    ),
+    Difference(
+        "compression",
+        "`compression.type` is `producer`: batches are kept byte for byte as they were sent. A batch may decompress to "
+        "256 MiB at most.",
+        "Compressing again costs brokers more than anything else they do; the bound keeps a hostile batch from "
+        "taking a broker's memory.",
+    ),
+    Difference(
+        "topic configs",
+        "Those of the table above. Any other is refused with INVALID_CONFIG, also where Kafka has one of that name.",
+        "A config that is accepted and does nothing is a promise not kept.",
+    ),
+    Difference(
+        "broker configs",
+        "Shown read-only, and few. They are set where the broker is started (`lakestream settings`).",
+        "Brokers keep nothing of their own that a setting could be written to.",
+    ),
+    Difference(
+        "controller",
+        "Metadata names a live broker, the same one everywhere; each broker administers anything.",
+        "Clients send some requests to a controller only, so there must be one to name.",
+    ),
+    Difference(
+        "creating topics",
+        "A topic is there, for every broker, when the request is answered. A manual assignment gives the number of "
+        "partitions; the brokers in it mean nothing.",
+        "The metadata store is one transaction away; there is nothing to wait for.",
+    ),
+    Difference(
+        "log directories",
+        "One, called `lakestream`, on every broker; a partition is counted by its named leader.",
+        "There are no disks, and tools that sum over brokers should come to the right number.",
+    ),
+    Difference(
+        "coordinators",
+        "A group's coordinator is chosen by rendezvous hashing among the live brokers. State and offsets are in the "
+        "metadata store; there is no `__consumer_offsets` topic. When a broker dies its groups go on elsewhere once "
+        "its lease has run out, 10 seconds by default.",
+        "The store is where everything is kept that must survive a broker, and one transaction fences an owner that "
+        "was overtaken.",
+    ),
+    Difference(
+        "compacted topics",
+        "`cleanup.policy=compact` is taken and demands keys, but no record is removed by it yet.",
+        "Kafka Connect and Kafka Streams need such topics, and keeping more than asked for harms nobody.",
+    ),
+    Difference(
+        "transactions",
+        "Refused: a transactional id with TRANSACTIONAL_ID_AUTHORIZATION_FAILED, a transactional batch with "
+        "INVALID_TXN_STATE. Idempotent producers work as in Kafka.",
+        "Not built yet; these are the errors after which every client stops and says why.",
+    ),
+    Difference(
+        "security and quotas",
+        "Nobody is asked who they are and everything is allowed; quotas do not exist. Listeners that other machines "
+        "can reach need `allow_insecure`.",
+        "Not built yet, and not to be exposed by accident.",
+    ),
+)

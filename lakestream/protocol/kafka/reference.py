@@ -1,0 +1,111 @@
+"""docs/reference/kafka.md, made from the code: what is served, how it behaves, where it differs from Apache Kafka.
+
+python -m lakestream.protocol.kafka.reference > docs/reference/kafka.md
+"""
+
+import sys
+from collections.abc import Iterator
+
+from lakestream.model.topic_config import TOPIC_CONFIGS
+from lakestream.protocol.kafka.apis.all import APIS
+from lakestream.protocol.kafka.differences import DIFFERENCES
+from lakestream.protocol.kafka.registry import Api
+from lakestream.protocol.kafka.wire import describe
+
+_HEAD = """\
+# Kafka
+
+What Lakestream speaks. This page is made from the code: `python -m lakestream.protocol.kafka.reference`.
+
+## APIs
+
+Clients ask for this list (ApiVersions) and choose the highest version that both sides know. A request of another API or
+version closes the connection, as in Apache Kafka.
+
+| key | API | versions | what it does |
+|---|---|---|---|
+"""
+
+_CONFIGS = """
+## Topic configs
+
+| config | type | default | meaning |
+|---|---|---|---|
+"""
+
+_DIFFERENCES = """
+## Differences from Apache Kafka
+
+| | here | because |
+|---|---|---|
+"""
+
+_MISSING = """
+## APIs of Apache Kafka that are not served
+
+Not in the list that clients ask for, so they do without or say so. Those that Kafka's brokers use among themselves are
+here too:
+
+"""
+
+_BEHAVIOUR = """
+## How each API behaves
+"""
+
+
+def reference_page() -> str:
+    """The page, whole."""
+    return "".join(_parts())
+
+
+def _parts() -> Iterator[str]:
+    yield _HEAD
+    yield from (f"| {api.key} | {api.name} | {_versions(api)} | {_purpose(api)} |\n" for api in APIS)
+    yield _CONFIGS
+    yield from (
+        f"| `{config.name}` | {config.type} | `{config.default}` | {config.meaning} |\n"
+        for config in TOPIC_CONFIGS.values()
+    )
+    yield _DIFFERENCES
+    yield from (f"| {each.area} | {each.here} | {each.reason} |\n" for each in DIFFERENCES)
+    yield _MISSING
+    yield ", ".join(_missing_names()) + ".\n"
+    yield _BEHAVIOUR
+    yield from (f"\n### {api.name}\n\n{_behaviour(api)}\n" for api in APIS)
+
+
+def _versions(api: Api) -> str:
+    lowest, highest = api.versions
+    return str(lowest) if lowest == highest else f"{lowest}-{highest}"
+
+
+def _purpose(api: Api) -> str:
+    """What follows the first colon of the file's first sentence: 'Fetch (1), versions 4-18: batches from ...'."""
+    first, _, _ = _documentation(api).partition("\n\n")
+    return " ".join(first.partition(": ")[2].split())
+
+
+def _behaviour(api: Api) -> str:
+    """What the file says after its first sentence; it is written as Markdown."""
+    return _documentation(api).partition("\n\n")[2].strip("\n").rstrip()
+
+
+def _documentation(api: Api) -> str:
+    entry = api.handle or api.start
+    assert entry is not None
+    text = sys.modules[entry.__module__].__doc__
+    assert text is not None, f"{entry.__module__} does not introduce itself"
+    return text
+
+
+def _missing_names() -> list[str]:
+    served = {api.key for api in APIS}
+    return [_kafka_name(key) for key in describe.api_keys() if key not in served]
+
+
+def _kafka_name(key: int) -> str:
+    return describe.request(key, describe.versions(key)[-1]).name.removesuffix("Request")
+
+
+if __name__ == "__main__":
+    print(reference_page(), end="")
