@@ -29,8 +29,7 @@ async def lock_data(folder: Path, clock: Clock) -> int:
                 f"{f' (process {holder})' if holder else ''}; stop that one, or name another folder with --data"
             )
         await clock.sleep(_LOOK_SECONDS)
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    _sign(descriptor, folder)
     return descriptor
 
 
@@ -39,7 +38,22 @@ def _opened(folder: Path) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         return os.open(folder / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise CommandFailed(f"the data folder {folder} cannot be used: {error.strerror}") from None
+        raise _unusable(folder, error) from None
+
+
+def _sign(descriptor: int, folder: Path) -> None:
+    """Write who holds the lock."""
+    process = str(os.getpid()).encode()
+    try:
+        os.pwrite(descriptor, process, 0)
+        os.ftruncate(descriptor, len(process))
+    except OSError as error:
+        os.close(descriptor)
+        raise _unusable(folder, error) from None
+
+
+def _unusable(folder: Path, error: OSError) -> CommandFailed:
+    return CommandFailed(f"the data folder {folder} cannot be used: {error.strerror}")
 
 
 def _taken(descriptor: int) -> bool:

@@ -21,7 +21,23 @@ from lakestream.model.errors import InvalidSetting, LakestreamError
 
 DONE, FAILED, WRONG_USE = 0, 1, 2
 
-COMMANDS = ("up", "broker", "gateway", "topic", "produce", "consume", "status", "settings", "segment")
+COMMANDS = (
+    "up",
+    "broker",
+    "gateway",
+    "pipeline",
+    "topic",
+    "group",
+    "produce",
+    "consume",
+    "compact",
+    "sql",
+    "verify",
+    "schema",
+    "status",
+    "settings",
+    "segment",
+)
 """Each is a file here with a function of that name, or with an `app` of further commands."""
 
 

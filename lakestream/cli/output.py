@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from rich.console import Console
@@ -33,8 +34,9 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, tit
 
 
 def say(text: str) -> None:
-    """A sentence for whoever watches; never part of the output."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(escape(text))
+    """A sentence for whoever watches; never part of the output. Where it cannot be written, nobody watches."""
+    with suppress(OSError):
+        Console(stderr=True, highlight=False, soft_wrap=True).print(escape(text))
 
 
 def complain(text: str) -> None:

@@ -1,20 +1,16 @@
-"""lakestream status: the cluster at a glance, from the gateway's /admin/status."""
+"""lakestream status: the cluster at a glance, from the gateway's /admin/status: brokers, topics, and their tables."""
 
-import http.client
-import json
+from datetime import UTC, datetime
 from typing import Any
 
-from lakestream.cli.failures import CommandFailed
+from lakestream.cli.gateway_client import ask_gateway
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
-from lakestream.cli.output import in_units, print_json, print_table
-from lakestream.settings.address import Address
-
-_ANSWER_SECONDS_MAX = 10.0
+from lakestream.cli.output import in_units, print_json, print_table, say
 
 
 def status(http: Http = None, as_json: AsJson = False, config: Config = None, values: SetValues = None) -> None:
-    """Show brokers and topics."""
-    found = _ask(http_address(config, values, http))
+    """Show brokers, topics and their tables."""
+    found = ask_gateway(http_address(config, values, http), "/admin/status")
     if as_json:
         print_json(found)
         return
@@ -28,22 +24,34 @@ def status(http: Http = None, as_json: AsJson = False, config: Config = None, va
         ["topic", ">partitions", ">records", ">bytes"],
         [(t["name"], len(t["partitions"]), t["records"], in_units(t["bytes"])) for t in found["topics"]],
     )
+    print()
+    _print_tables(found)
 
 
-def _ask(address: Address) -> Any:
-    # Straight to the address, by no proxy that the environment may name.
-    connection = http.client.HTTPConnection(address.host, address.port, timeout=_ANSWER_SECONDS_MAX)
-    try:
-        connection.request("GET", "/admin/status")
-        answer = connection.getresponse()
-        body = json.loads(answer.read())
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        raise CommandFailed(
-            f"no Lakestream gateway answers at {address} ({error}); "
-            "start one with `lakestream up`, or name it with --http HOST:PORT"
-        ) from None
-    finally:
-        connection.close()
-    if answer.status != http.client.OK:
-        raise CommandFailed(f"the gateway at {address} cannot say: {body.get('error', answer.reason)}")
-    return body
+def _print_tables(found: Any) -> None:
+    wal = found["wal"]
+    print_table(
+        ["table", ">lag records", ">lag bytes", ">lag", ">debt", ">files", ">bytes", ">by others", "last commit"],
+        [_table_row(topic["name"], topic["table"]) for topic in found["topics"]],
+        title=f"tables  pipeline {'running' if found['pipeline'] else 'not running'}  "
+        f"wal {in_units(wal['bytes'])}, of which {in_units(wal['bytes_over_one_copy'])} over one copy",
+    )
+    for topic in found["topics"]:
+        if "error" in topic["table"]:
+            say(f"table of {topic['name']}: {topic['table']['error']}")
+    if wal["overdue_segments"]:
+        say(f"{len(wal['overdue_segments'])} WAL objects should have been deleted: is a broker running?")
+
+
+def _table_row(topic: str, table: Any) -> tuple[object, ...]:
+    lag = (table["lag_records"], in_units(table["lag_bytes"]), f"{table['lag_seconds']:.1f} s", table["debt_spans"])
+    if table["table"] is None:
+        return (f"{topic} has none yet", *lag, None, None, None, None)
+    if "error" in table:
+        return (table["table"], *lag, None, None, None, "damaged")
+    own = (table["files"], in_units(table["bytes"]), in_units(table["bytes_by_others"]), _time(table["last_commit_ms"]))
+    return (table["table"], *lag, *own)
+
+
+def _time(timestamp_ms: int | None) -> str:
+    return "never" if timestamp_ms is None else f"{datetime.fromtimestamp(timestamp_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z"

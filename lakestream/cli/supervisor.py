@@ -28,6 +28,8 @@ DRAIN_SECONDS_MAX = 30.0
 class Part:
     name: str
     command: Sequence[str]
+    background: bool = False
+    """Started once all others are ready, which does not wait for it; what is wrong with it ends nothing else."""
 
 
 class Supervisor:
@@ -46,7 +48,9 @@ class Supervisor:
         self._on_ready = on_ready
         self._say = say
         self._running: dict[str, Process] = {}
-        self._never_ready = {part.name for part in parts}
+        self._never_ready = {part.name for part in parts if not part.background}
+        self._all_ready = asyncio.Event()
+        self._started: set[str] = set()
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -71,6 +75,8 @@ class Supervisor:
     async def _keep(self, part: Part) -> None:
         """Run the part for as long as the supervisor runs."""
         pause = RESTART_SECONDS_FIRST
+        if part.background:
+            await self._first_of(self._all_ready, self._stopping)
         while not self._stopping.is_set():
             started = self._clock.monotonic()
             code = await self._run_once(part)
@@ -97,12 +103,20 @@ class Supervisor:
         return code
 
     def _is_ready(self, part: Part) -> None:
-        if part.name not in self._never_ready:
+        if part.name in self._started:
             self._say(f"{part.name} is back")
             return
-        self._never_ready.remove(part.name)
-        if not self._never_ready:
+        self._started.add(part.name)
+        self._never_ready.discard(part.name)
+        if not self._never_ready and not self._all_ready.is_set():
+            self._all_ready.set()
             self._on_ready()
+
+    async def _first_of(self, *events: asyncio.Event) -> None:
+        waiting = [asyncio.ensure_future(event.wait()) for event in events]
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for one in waiting:
+            one.cancel()
 
     async def _wait(self, seconds: float) -> None:
         with suppress(TimeoutError):

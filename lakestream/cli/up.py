@@ -1,4 +1,4 @@
-"""lakestream up: everything on this machine, one command: brokers and gateway as supervised processes."""
+"""lakestream up: everything on this machine, one command: brokers, gateway and pipeline as supervised processes."""
 
 import asyncio
 import sys
@@ -11,6 +11,7 @@ import typer
 
 from lakestream.cli.data_lock import lock_data
 from lakestream.cli.failures import CommandFailed
+from lakestream.cli.java import missing_java
 from lakestream.cli.options import AllowInsecure, Config, SetValues, loaded_settings, passed_on
 from lakestream.cli.output import say
 from lakestream.cli.ports import chosen, free_after
@@ -45,7 +46,7 @@ def up(
         int, typer.Option(min=1, max=BROKERS_MAX, help="How many brokers; further ones take the next free ports.")
     ] = 1,
     no_pipeline: Annotated[
-        bool, typer.Option("--no-pipeline", help="Run the log alone. This version has no pipeline, so it always does.")
+        bool, typer.Option("--no-pipeline", help="Run the log alone: topics keep what they have, tables do not grow.")
     ] = False,
     allow_insecure: AllowInsecure = None,
     config: Config = None,
@@ -60,10 +61,10 @@ def up(
     settings = loaded.settings
     check_listeners(settings)
     refuse_memory(settings)
-    asyncio.run(_supervise(settings, brokers, partial(passed_on, config, values, settings)))
+    asyncio.run(_supervise(settings, brokers, partial(passed_on, config, values, settings), pipeline=not no_pipeline))
 
 
-async def _supervise(settings: Settings, brokers: int, flags: Flags) -> None:
+async def _supervise(settings: Settings, brokers: int, flags: Flags, *, pipeline: bool) -> None:
     clock = SystemClock()
     lock = await lock_data(settings.data_folder, clock)
     listeners = _listeners(settings, brokers)
@@ -71,6 +72,7 @@ async def _supervise(settings: Settings, brokers: int, flags: Flags) -> None:
     parts = [
         *(_broker_part(settings.broker.id + number, listen, flags) for number, listen in enumerate(listeners)),
         Part(name="gateway", command=_command("gateway", flags(http__listen=http))),
+        *(_pipeline_parts(flags) if pipeline else ()),
     ]
     shown = ",".join(_shown(settings, listen) for listen in listeners)
     ready_line = f"lakestream ready  kafka={shown}  http=http://{http}"
@@ -99,6 +101,14 @@ def _listeners(settings: Settings, brokers: int) -> list[tuple[Address, ...]]:
 def _broker_part(broker_id: int, listeners: tuple[Address, ...], flags: Flags) -> Part:
     own = flags(broker__id=broker_id, kafka__listeners=",".join(map(str, listeners)))
     return Part(name=f"broker {broker_id}", command=_command("broker", own))
+
+
+def _pipeline_parts(flags: Flags) -> list[Part]:
+    """None without Java: the log runs all the same."""
+    if (problem := missing_java()) is not None:
+        say(f"note: topics have no tables here. {problem}")
+        return []
+    return [Part(name="pipeline", command=_command("pipeline", flags()), background=True)]
 
 
 def _command(process: str, flags: list[str]) -> list[str]:

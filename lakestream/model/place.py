@@ -1,4 +1,4 @@
-"""Where records are: a span is a run of offsets of one partition lying together in one place."""
+"""Where records are: a span is a run of offsets of one partition lying together in one place, WAL or table."""
 
 from typing import NamedTuple
 
@@ -23,11 +23,34 @@ class Span(NamedTuple):
     """The log-append time to show for these records, or -1 where the producer's times stand."""
 
 
+class FileSpan(NamedTuple):
+    """Offsets [base_offset, last_offset] of one partition that lie in a table's data file; perhaps with holes."""
+
+    base_offset: int
+    last_offset: int
+    file: str
+    """Its location, as in the table's metadata."""
+    log_file: str | None
+    """A second file of the same job, with rows of the same offsets that only the branch `log` refers to."""
+    partition: int
+    """Its number in the topic, as the file's rows have it."""
+    rows: int
+    length: int
+    """Bytes that these records took in the log: about what reading them gives."""
+    max_timestamp_ms: int
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.file,) if self.log_file is None else (self.file, self.log_file)
+
+
 class Tail(NamedTuple):
-    """Where a partition begins and ends. `next_offset` never falls; `log_start` never exceeds it."""
+    """Where a partition begins and ends. `next_offset` never falls; neither of the others exceeds it."""
 
     log_start: int
     next_offset: int
+    tabled_until: int = 0
+    """The end of the contiguous prefix that is in the table."""
 
 
 class PartitionView(NamedTuple):
@@ -38,4 +61,4 @@ class PartitionView(NamedTuple):
     """
 
     tail: Tail
-    spans: tuple[Span, ...]
+    spans: tuple[Span | FileSpan, ...]

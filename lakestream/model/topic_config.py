@@ -48,13 +48,23 @@ def _one_of(*allowed: str) -> Callable[[str], str | None]:
     return problem
 
 
+def _some_of(*allowed: str) -> Callable[[str], str | None]:
+    def problem(value: str) -> str | None:
+        unknown = [one for one in value.split(",") if one.strip() not in allowed]
+        return f"'{value}' is not a list of: {', '.join(allowed)}" if unknown else None
+
+    return problem
+
+
 _DEFINITIONS = (
     ConfigDefinition(
         name="cleanup.policy",
         type=ConfigType.LIST,
         default="delete",
-        meaning="What happens to old records: they are deleted once retention.ms or retention.bytes says so.",
-        problem=_one_of("delete"),
+        meaning="What happens to old records: 'delete' drops them once retention.ms or retention.bytes says so. "
+        "'compact' demands a key of every record; records that a later one of the same key replaces are not removed "
+        "yet, and without 'delete' retention does not apply.",
+        problem=_some_of("delete", "compact"),
     ),
     ConfigDefinition(
         name="compression.type",
@@ -123,6 +133,8 @@ class TopicConfig:
     timestamp_after_max_ms: int
     timestamp_before_max_ms: int
     log_append_time: bool
+    keys_required: bool
+    """The topic is a compacted one: records without a key could never be replaced."""
     retention_ms: int | None
     retention_bytes: int | None
 
@@ -143,13 +155,16 @@ def typed_topic_config(config: Mapping[str, str]) -> TopicConfig:
     def value(name: str) -> str:
         return config.get(name, TOPIC_CONFIGS[name].default)
 
+    policies = {policy.strip() for policy in value("cleanup.policy").split(",")}
+    deletes = "delete" in policies
     return TopicConfig(
+        keys_required="compact" in policies,
         max_message_bytes=int(value("max.message.bytes")),
         timestamp_after_max_ms=int(value("message.timestamp.after.max.ms")),
         timestamp_before_max_ms=int(value("message.timestamp.before.max.ms")),
         log_append_time=value("message.timestamp.type") == "LogAppendTime",
-        retention_ms=_unless_forever(int(value("retention.ms"))),
-        retention_bytes=_unless_forever(int(value("retention.bytes"))),
+        retention_ms=_unless_forever(int(value("retention.ms"))) if deletes else None,
+        retention_bytes=_unless_forever(int(value("retention.bytes"))) if deletes else None,
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.errors import LakestreamError
-from lakestream.model.place import PartitionView, Span, Tail
+from lakestream.model.place import FileSpan, PartitionView, Span, Tail
 from lakestream.model.topic import PartitionId
 from lakestream.world.clock import Clock
 from lakestream.world.tasks import Tasks
@@ -28,7 +28,7 @@ KEPT_SECONDS_MAX = 1.0
 class _Kept:
     __slots__ = ("read_at", "spans", "tail")
 
-    def __init__(self, tail: Tail, spans: list[Span], read_at: float) -> None:
+    def __init__(self, tail: Tail, spans: list[Span | FileSpan], read_at: float) -> None:
         self.tail = tail
         self.spans = spans
         self.read_at = read_at
@@ -117,7 +117,7 @@ class Index:
         return self._clock.monotonic() - kept.read_at > KEPT_SECONDS_MAX
 
 
-def _position(spans: Sequence[Span], offset: int) -> int:
+def _position(spans: Sequence[Span | FileSpan], offset: int) -> int:
     """The first span that ends at or above `offset`."""
     low, high = 0, len(spans)
     while low < high:

@@ -1,37 +1,82 @@
-"""Reader: from a view of a partition to the batches at an offset.
+"""Reader: from a view of a partition to the batches at an offset, wherever they lie.
 
-    spans of the view -> bytes of each (all at once) -> batches, patched for sending
+    spans of the view -> those in table files, one after the other -> rows, encoded as batches
+                      -> those in WAL segments, all at once        -> batches as stored, patched for sending
 
-An object missing behind an index entry means that the place has moved: the caller reads the index
-again and tries once more before it fails loudly.
+What has moved into the table lies before what has not, so a read may begin in the one and end in the other. An object
+missing behind an index entry means that the place has moved: the caller reads the index again and tries once more
+before it fails loudly.
 """
 
 import asyncio
 from collections.abc import Sequence
 
-from lakestream.model.place import PartitionView, Span
+from lakestream.model.place import FileSpan, PartitionView, Span
 from lakestream.storage.reader.placed import run_from
 from lakestream.storage.reader.segment_reader import SegmentReader
 from lakestream.storage.records.run import Run
+from lakestream.storage.tablefile.read import TableFileReader
+from lakestream.storage.tablefile.times import RecordAtTime
 
 
 class Reader:
-    def __init__(self, segments: SegmentReader) -> None:
+    def __init__(self, segments: SegmentReader, tables: TableFileReader) -> None:
         self._segments = segments
+        self._tables = tables
 
     async def read(self, view: PartitionView, offset: int, bytes_max: int, *, at_least_one: bool) -> Run:
         """Whole batches from `offset`, up to `bytes_max`, or a single larger one if `at_least_one`."""
         wanted = spans_within(view.spans, bytes_max)
-        pieces = await asyncio.gather(*(self._segments.read(span) for span in wanted))
-        return _join(wanted, pieces, offset, bytes_max, at_least_one=at_least_one)
+        files = [span for span in wanted if isinstance(span, FileSpan)]
+        segments = [span for span in wanted if isinstance(span, Span)]
+        if not files:
+            return _join(segments, await self._pieces(segments), offset, bytes_max, at_least_one=at_least_one)
+        tabled = await self._read_files(files, offset, bytes_max, at_least_one=at_least_one)
+        if not segments or tabled.next_offset <= files[-1].last_offset:
+            return tabled
+        left, first = bytes_max - tabled.bytes, at_least_one and not tabled.bytes
+        rest = _join(segments, await self._pieces(segments), tabled.next_offset, left, at_least_one=first)
+        return Run([*tabled.parts, *rest.parts], tabled.bytes + rest.bytes, rest.next_offset)
 
     async def span_bytes(self, span: Span) -> list[memoryview]:
         return await self._segments.read(span)
 
+    async def by_time(self, span: FileSpan, timestamp_ms: int, from_offset: int) -> RecordAtTime | None:
+        """The first record of a file span, from `from_offset` on, whose time is this or later."""
+        return await self._tables.by_time(span, timestamp_ms, max(from_offset, span.base_offset))
 
-def spans_within(spans: Sequence[Span], bytes_max: int) -> list[Span]:
+    async def max_timestamp(self, span: FileSpan, from_offset: int) -> RecordAtTime | None:
+        """The first record that has the greatest time of those from `from_offset` on."""
+        return await self._tables.max_timestamp(span, max(from_offset, span.base_offset))
+
+    async def _read_files(self, spans: Sequence[FileSpan], offset: int, bytes_max: int, *, at_least_one: bool) -> Run:
+        parts = []
+        total, next_offset = 0, offset
+        for span in spans:
+            run = await self._tables.read(
+                span,
+                max(next_offset, span.base_offset),
+                bytes_max - total,
+                at_least_one=at_least_one and not total,
+            )
+            parts.extend(run.parts)
+            total += run.bytes
+            next_offset = run.next_offset
+            if next_offset <= span.last_offset:
+                break  # the rest of this span did not fit
+        return Run(parts, total, next_offset)
+
+    async def _pieces(self, spans: Sequence[Span]) -> list[list[memoryview]]:
+        """Bytes of each span: those at hand cost nothing, the others are fetched at the same time."""
+        cached = [self._segments.cached(span) for span in spans]
+        missing = [span for span, pieces in zip(spans, cached, strict=True) if pieces is None]
+        fetched = iter(await asyncio.gather(*map(self._segments.read, missing)) if missing else ())
+        return [pieces if pieces is not None else next(fetched) for pieces in cached]
+
+
+def spans_within(spans: Sequence[Span | FileSpan], bytes_max: int) -> list[Span | FileSpan]:
     """The first spans that together reach `bytes_max`: at least one, if there is any."""
-    wanted: list[Span] = []
+    wanted: list[Span | FileSpan] = []
     total = 0
     for span in spans:
         wanted.append(span)

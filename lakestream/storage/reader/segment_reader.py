@@ -7,6 +7,7 @@ reader, find them at hand.
 import asyncio
 from typing import Protocol
 
+from lakestream.model.errors import SegmentLost
 from lakestream.model.place import SegmentId, Span
 from lakestream.storage.cache.segment_cache import Extent, SegmentCache
 from lakestream.storage.wal.segment import segment_key
@@ -28,12 +29,21 @@ class SegmentReader:
         self._metrics = metrics
         self._getting: dict[tuple[SegmentId, int, int], asyncio.Task[Extent]] = {}
 
+    def cached(self, span: Span) -> list[memoryview] | None:
+        """The span's bytes, as consecutive pieces, if they are at hand."""
+        return self._cache.get(span.segment, span.at, span.length)
+
     async def read(self, span: Span) -> list[memoryview]:
-        """The span's bytes, as consecutive pieces. Raises ObjectMissing where the object is gone."""
-        cached = self._cache.get(span.segment, span.at, span.length)
-        if cached is not None:
+        """The same, fetched if need be. Raises ObjectMissing where the object is gone, SegmentLost where it is cut."""
+        if (cached := self.cached(span)) is not None:
             return cached
-        return (await self._get(span)).slice(span.at, span.length)
+        extent = await self._get(span)
+        if not extent.covers(span.at, span.length):
+            raise SegmentLost(
+                f"segment {span.segment} ends at byte {extent.end}, before byte {span.at + span.length}, where its "
+                "records end: restore the object"
+            )
+        return extent.slice(span.at, span.length)
 
     async def _get(self, span: Span) -> Extent:
         start = span.at - span.at % BLOCK_BYTES

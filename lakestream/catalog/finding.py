@@ -1,0 +1,41 @@
+"""Which table a name means, and which names are free.
+
+A topic's table has a second name: with `__log` behind it, it is seen as the log. Nothing else can take that name.
+"""
+
+from lakestream.catalog.topic_table import log_of
+from lakestream.metadata.missing import shown_table, table_exists
+from lakestream.metadata.table_store import TableStore
+from lakestream.model.table import STREAMS, Namespace, TableKind, TablePointer
+from lakestream.model.table_errors import Guarded
+
+
+class TableNames:
+    def __init__(self, store: TableStore) -> None:
+        self._store = store
+
+    async def find(self, namespace: Namespace, name: str) -> tuple[TablePointer, bool] | None:
+        """A table of this name, or the topic's table whose log the name means."""
+        pointer = await self._store.table(namespace, name)
+        if pointer is not None:
+            return (pointer, False) if pointer.kind is not TableKind.VIEW else None
+        if (base := log_of(name)) is not None:
+            pointer = await self._store.table(namespace, base)
+            if pointer is not None and pointer.kind is TableKind.TOPIC:
+                return pointer, True
+        return None
+
+    async def is_taken(self, namespace: Namespace, name: str) -> bool:
+        """By a table, a view, or a topic's log."""
+        return await self._store.table(namespace, name) is not None or await self.find(namespace, name) is not None
+
+    async def check_free(self, namespace: Namespace, name: str) -> None:
+        """Whether strangers may make a table of this name."""
+        await self._store.namespace_properties(namespace)
+        if await self.is_taken(namespace, name):
+            raise table_exists(namespace, name)
+        if namespace == STREAMS:
+            raise Guarded(
+                f"{shown_table(namespace, name)}: tables of this namespace belong to topics. Create a topic "
+                "(`lakestream topic create`) and its table will be here, or create the table in another namespace"
+            )

@@ -1,0 +1,176 @@
+"""What strangers may do to a topic's table: every update of the specification is a row here, allowed or refused.
+
+`main` is theirs: they may cluster it, delete and update in it, expire its snapshots, tag it, add columns. `log` is what
+Kafka reads, and nobody but the catalog moves it. Ordinary tables are not guarded.
+"""
+
+from collections.abc import Callable, Sequence
+
+from lakestream.catalog.updates.draft import LAST_ADDED
+from lakestream.catalog.values import Json, Metadata, by_id, wanted
+from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH
+from lakestream.model.table_errors import Guarded
+
+DROPPABLE = "lakestream.droppable"
+_SYSTEM_PREFIX = "__"
+_OWN_PREFIX = "lakestream."
+_CATALOGS_PROPERTIES = ("write.metadata.path", "encryption.key-id")
+_EQUALITY_DELETES = ("added-equality-deletes", "added-equality-delete-files")
+_LOG_SPEC_ID = 0
+
+Rule = Callable[[Metadata, Json], str | None]
+"""Why the update is refused, or None."""
+
+
+def check_change(metadata: Metadata, updates: Sequence[Json]) -> None:
+    """Raises Guarded, with the reason, if one of the updates may not be made to a topic's table by a stranger."""
+    for update in updates:
+        action = wanted(update, "action", str)
+        rule = RULES.get(action, _unknown)
+        if (reason := rule(metadata, update)) is not None:
+            raise Guarded(f"{action} is refused on the table of a topic: {reason}")
+
+
+def check_drop(metadata: Metadata, name: str) -> None:
+    """Raises Guarded unless the topic's table says that it may be dropped."""
+    if (metadata.get("properties") or {}).get(DROPPABLE, "false").lower() != "true":
+        raise Guarded(
+            f"{name} is the table of a topic, and dropping it would drop the topic's records: delete the topic with "
+            f"`lakestream topic delete`, or allow it first: ALTER TABLE ... SET TBLPROPERTIES ('{DROPPABLE}'='true')"
+        )
+
+
+def log_is_read_only(name: str) -> Guarded:
+    return Guarded(
+        f"{name} shows a topic's log and is read-only: change the table itself, or produce to the topic with Kafka"
+    )
+
+
+# --- rules ------------------------------------------------------------------------------------------
+
+
+def _allowed(metadata: Metadata, update: Json) -> str | None:
+    return None
+
+
+def _unknown(metadata: Metadata, update: Json) -> str | None:
+    return "it is not known here"
+
+
+def _same_uuid(metadata: Metadata, update: Json) -> str | None:
+    if wanted(update, "uuid", str).lower() == metadata["table-uuid"]:
+        return None
+    return "its uuid is how the topic finds it"
+
+
+def _same_location(metadata: Metadata, update: Json) -> str | None:
+    if wanted(update, "location", str).rstrip("/") == metadata["location"]:
+        return None
+    return "the topic's files stay below the location it was created with"
+
+
+def _no_append(metadata: Metadata, update: Json) -> str | None:
+    summary = wanted(wanted(update, "snapshot", dict), "summary", dict)
+    if summary.get("operation", "append") == "append":
+        return (
+            "rows are added by producing to the topic with a Kafka client; INSERT from an engine is not supported yet. "
+            "Deleting, updating and rewriting rows of the table is"
+        )
+    if any(summary.get(name, "0") != "0" for name in _EQUALITY_DELETES):
+        return "equality deletes would also delete rows that arrive later: use position deletes or deletion vectors"
+    return None
+
+
+def _not_log(metadata: Metadata, update: Json) -> str | None:
+    if wanted(update, "ref-name", str) == LOG_BRANCH:
+        return f"the branch '{LOG_BRANCH}' is what Kafka clients read, and only the topic moves it"
+    return None
+
+
+def _no_replacing(metadata: Metadata, update: Json) -> str | None:
+    if wanted(update, "ref-name", str) == MAIN_BRANCH:
+        return (
+            "CREATE OR REPLACE would give the field ids of the topic's files to other columns: "
+            "delete rows, or alter the columns instead"
+        )
+    return _not_log(metadata, update)
+
+
+def _no_heads(metadata: Metadata, update: Json) -> str | None:
+    ids = set(wanted(update, "snapshot-ids", list))
+    heads = [name for name in (LOG_BRANCH, MAIN_BRANCH) if metadata["refs"].get(name, {}).get("snapshot-id") in ids]
+    return f"a snapshot in it is the head of the branch '{heads[0]}'" if heads else None
+
+
+def _own_properties(metadata: Metadata, update: Json) -> str | None:
+    names = update.get("updates") or update.get("updated") or update.get("removals") or update.get("removed") or ()
+    own = [name for name in names if _is_own_property(name)]
+    if own:
+        return f"'{own[0]}' is set by Lakestream: change the topic's configs instead"
+    return None
+
+
+def _is_own_property(name: str) -> bool:
+    return (name.startswith(_OWN_PREFIX) and name != DROPPABLE) or name in _CATALOGS_PROPERTIES
+
+
+def _same_system_columns(metadata: Metadata, update: Json) -> str | None:
+    return _system_columns_problem(metadata, wanted(update, "schema", dict))
+
+
+def _schema_with_system_columns(metadata: Metadata, update: Json) -> str | None:
+    id = wanted(update, "schema-id", int)
+    schema = by_id(metadata["schemas"], "schema-id", id)
+    # The one added in the same change was looked at when it was added.
+    return None if id == LAST_ADDED or schema is None else _system_columns_problem(metadata, schema)
+
+
+def _not_the_logs_spec(metadata: Metadata, update: Json) -> str | None:
+    if _LOG_SPEC_ID in wanted(update, "spec-ids", list):
+        return f"the log's files have partition spec {_LOG_SPEC_ID}"
+    return None
+
+
+def _system_columns_problem(metadata: Metadata, schema: Json) -> str | None:
+    current = by_id(metadata["schemas"], "schema-id", metadata["current-schema-id"]) or {"fields": []}
+    before, after = _system_columns(current), _system_columns(schema)
+    if before != after:
+        changed = min(before.keys() ^ after.keys(), default=None) or min(n for n in before if before[n] != after[n])
+        return f"'{changed}' begins with '{_SYSTEM_PREFIX}', and such columns belong to the topic"
+    return None
+
+
+def _system_columns(schema: Json) -> dict[str, Json]:
+    fields = {field.get("name", ""): field for field in schema.get("fields", [])}
+    return {
+        name: {part: field.get(part) for part in ("id", "type", "required")}
+        for name, field in fields.items()
+        if name.startswith(_SYSTEM_PREFIX)
+    }
+
+
+RULES: dict[str, Rule] = {
+    "assign-uuid": _same_uuid,
+    "upgrade-format-version": _allowed,
+    "set-location": _same_location,
+    "set-properties": _own_properties,
+    "remove-properties": _own_properties,
+    "add-encryption-key": _allowed,
+    "remove-encryption-key": _allowed,
+    "add-schema": _same_system_columns,
+    "set-current-schema": _schema_with_system_columns,
+    "remove-schemas": _allowed,
+    "add-spec": _allowed,
+    "set-default-spec": _allowed,
+    "remove-partition-specs": _not_the_logs_spec,
+    "add-sort-order": _allowed,
+    "set-default-sort-order": _allowed,
+    "add-snapshot": _no_append,
+    "set-snapshot-ref": _not_log,
+    "remove-snapshot-ref": _no_replacing,
+    "remove-snapshots": _no_heads,
+    "set-statistics": _allowed,
+    "remove-statistics": _allowed,
+    "set-partition-statistics": _allowed,
+    "remove-partition-statistics": _allowed,
+}

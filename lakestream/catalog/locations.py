@@ -1,0 +1,110 @@
+"""Where tables' files are: an absolute location (`file:///data/tables/...`) is a key of the object store.
+
+    location  file:///data/objects/tables/<uuid>/metadata/00001-....metadata.json
+    key                            tables/<uuid>/metadata/00001-....metadata.json
+
+Everything of tables lies below `tables/`; a location elsewhere is refused, since it could name the log's own objects or
+something that only one machine sees. A table's own folder is named by its uuid, so a table that is dropped and made
+again under its old name shares nothing with it.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from urllib.parse import unquote, urlsplit
+
+from lakestream.model.errors import ObjectMissing
+from lakestream.model.table import TableId
+from lakestream.model.table_errors import DamagedTable, InvalidLocation
+from lakestream.world.objects.keys import key_problem
+from lakestream.world.objects.store import Buffer, ObjectStore
+
+TABLES_FOLDER = "tables"
+LOG_FOLDER_END = "-log"
+_FOLDER_MAKER = "made-and-deleted"
+_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SAME_SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "az"}
+"""Names under which engines write the schemes that we know."""
+
+
+class TableObjects:
+    """The object store, by locations."""
+
+    def __init__(self, objects: ObjectStore) -> None:
+        self._objects = objects
+        self._root = _root_of(objects.url)
+
+    def table_location(self, table: TableId) -> str:
+        """The folder of a new table."""
+        return f"{self._root}/{TABLES_FOLDER}/{table}"
+
+    def log_folder(self, table: TableId) -> str:
+        """Where a topic's own files are: beside the table's folder, not in it. Engines that remove orphans list the
+        table's folder, and would take the files of a commit that is under way."""
+        return f"{self.table_location(table)}{LOG_FOLDER_END}"
+
+    def key_of(self, location: str) -> str:
+        """Raises InvalidLocation for one outside the tables' folder."""
+        normal = _normal(location)
+        prefix = f"{self._root}/{TABLES_FOLDER}/"
+        key = normal.removeprefix(f"{self._root}/")
+        if not normal.startswith(prefix) or key_problem(key) is not None:
+            raise InvalidLocation(
+                f"'{location}' is no place for a table: leave the location out, or choose one below {prefix}"
+            )
+        return key
+
+    def check_folder(self, location: str, table: TableId) -> None:
+        """Raises InvalidLocation if a table may not live here: outside the tables' folder, or in another table's."""
+        folder = self.key_of(location).split("/")[1]
+        if _UUID.fullmatch(folder) and folder != table:
+            raise InvalidLocation(
+                f"'{location}' lies in the folder of another table: leave the location out, or choose one of your own"
+            )
+
+    async def read(self, location: str) -> Buffer:
+        """Raises DamagedTable if there is no such object."""
+        try:
+            return await self._objects.get(self.key_of(location))
+        except ObjectMissing as error:
+            raise DamagedTable(
+                f"{location} does not exist, though the table refers to it: restore it from a backup of the bucket"
+            ) from error
+
+    async def write(self, location: str, content: Buffer) -> None:
+        """Raises ObjectExists: objects are never overwritten."""
+        await self._objects.put(self.key_of(location), [content])
+
+    async def make_folder(self, location: str) -> None:
+        """On a file store: engines that write there before the table exists do not all make the folder (DuckDB)."""
+        if not self._objects.is_remote:
+            key = f"{self.key_of(location)}/{_FOLDER_MAKER}"
+            await self._objects.put(key, [b""])
+            await self._objects.delete([key])
+
+    async def delete(self, locations: Sequence[str]) -> None:
+        """What is missing is no error."""
+        await self._objects.delete([self.key_of(location) for location in locations])
+
+    async def delete_below(self, folder: str, *, but: Collection[str] = ()) -> int:
+        """Everything below a location but for some keys. Returns how many objects there were."""
+        keys = [info.key async for info in self._objects.list(self.key_of(folder) + "/") if info.key not in but]
+        await self._objects.delete(keys)
+        return len(keys)
+
+
+def _root_of(url: str) -> str:
+    """As engines write it: a path in a location is not percent-encoded."""
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return f"file://{unquote(parts.path).rstrip('/')}"
+    return url.rstrip("/") if parts.netloc else f"{parts.scheme}://"
+
+
+def _normal(location: str) -> str:
+    scheme, separator, rest = location.partition(":")
+    if not separator:
+        return location
+    scheme = _SAME_SCHEMES.get(scheme, scheme)
+    if scheme == "file":
+        return "file:///" + rest.lstrip("/")
+    return f"{scheme}:{rest}"

@@ -1,0 +1,182 @@
+"""Metadata files: how they are named, written and read, and which old ones go.
+
+    base file 00007-<uuid>.metadata.json  +  next metadata  ->  00008-<uuid>.metadata.json, base entered in its log
+
+A metadata file is written first and pointed to afterwards, by compare and set: a crash in between leaves a file that
+nobody knows, never a torn table. Files are never changed, so what was read once is kept, within a bound.
+"""
+
+import gzip
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from lakestream.catalog.kept import Kept
+from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.values import Json, Metadata
+from lakestream.model.table_errors import DamagedTable, InvalidTableChange
+from lakestream.world.ids import Ids
+from lakestream.world.objects.store import Buffer
+
+PREVIOUS_VERSIONS_MAX = "write.metadata.previous-versions-max"
+DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
+COMPRESSION = "write.metadata.compression-codec"
+METADATA_PATH = "write.metadata.path"
+_PREVIOUS_VERSIONS_DEFAULT = 100
+_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_LEVEL = 1
+"""Metadata repeats itself so much that higher levels only take longer."""
+_COMPRESSED_END = ".gz.metadata.json"
+_KEPT_BYTES_MAX = 64 * 1024 * 1024
+"""Of metadata files in memory, by their length as JSON."""
+_TEXTS_BYTES_MAX = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextVersion:
+    """What a commit writes, where, and which earlier metadata files it makes superfluous."""
+
+    metadata: Metadata
+    location: str
+    superfluous: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataFile:
+    location: str
+    json: bytes
+    metadata: Metadata
+
+
+def next_version(base: Metadata, base_location: str, changed: Metadata, *, uuid: str) -> NextVersion:
+    """`changed` with its history entered. `uuid` makes the file's name unique. Pure."""
+    log = [
+        *(base.get("metadata-log") or []),
+        {"timestamp-ms": base["last-updated-ms"], "metadata-file": base_location},
+    ]
+    kept = log[-_previous_versions_max(changed) :]
+    metadata = {**changed, "metadata-log": kept}
+    superfluous = log[: len(log) - len(kept)] if _flag(metadata, DELETE_AFTER_COMMIT) else []
+    return NextVersion(
+        metadata=metadata,
+        location=file_location(metadata, version=version_of(base_location) + 1, uuid=uuid),
+        superfluous=tuple(entry["metadata-file"] for entry in superfluous),
+    )
+
+
+def file_location(metadata: Metadata, *, version: int, uuid: str) -> str:
+    properties = metadata.get("properties") or {}
+    folder = properties.get(METADATA_PATH, "").rstrip("/") or f"{metadata['location']}/metadata"
+    compressed = ".gz" if properties.get(COMPRESSION, "none").lower() == "gzip" else ""
+    return f"{folder}/{version:05d}-{uuid}{compressed}.metadata.json"
+
+
+def version_of(location: str) -> int:
+    """The number in a metadata file's name, or -1 where someone named it otherwise."""
+    number = location.rpartition("/")[2].partition("-")[0]
+    return int(number) if number.isdecimal() else -1
+
+
+def encode_metadata(metadata: Metadata) -> bytes:
+    return _dumped(metadata).encode()
+
+
+class MetadataEncoder:
+    """The same bytes, without writing out again the snapshots that a table had before: most of its metadata."""
+
+    def __init__(self) -> None:
+        self._kept: Kept[tuple[list[Json], str]] = Kept(bytes_max=_TEXTS_BYTES_MAX, weigh=lambda kept: len(kept[1]))
+
+    def encode(self, metadata: Metadata) -> bytes:
+        parts = (
+            f"{_dumped(name)}:{self._snapshots(metadata) if name == 'snapshots' else _dumped(value)}"
+            for name, value in metadata.items()
+        )
+        return f"{{{','.join(parts)}}}".encode()
+
+    def _snapshots(self, metadata: Metadata) -> str:
+        snapshots, table = metadata["snapshots"], metadata.get("table-uuid", "")
+        before, text = self._kept.get(table) or ([], "")
+        if not before or snapshots[: len(before)] != before:  # the same objects, so this takes no time
+            before, text = [], ""
+        new = ",".join(map(_dumped, snapshots[len(before) :]))
+        text = f"{text},{new}" if text and new else text or new
+        self._kept.drop(table)
+        self._kept.keep(table, (snapshots, text))
+        return f"[{text}]"
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def decode_metadata(content: Buffer, location: str) -> MetadataFile:
+    """Raises DamagedTable."""
+    try:
+        text = gzip.decompress(content) if bytes(content[:2]) == _GZIP_MAGIC else bytes(content)
+        metadata = json.loads(text)
+    except (ValueError, OSError, EOFError) as error:
+        raise DamagedTable(f"{location} is no metadata file ({error}): restore it from a backup") from error
+    if not isinstance(metadata, dict) or "format-version" not in metadata or "location" not in metadata:
+        raise DamagedTable(f"{location} is no metadata file: it has no format version or no location")
+    return MetadataFile(location, text, metadata)
+
+
+class MetadataFiles:
+    """Reads and writes them; what was read or written lately is kept."""
+
+    def __init__(self, objects: TableObjects, *, ids: Ids) -> None:
+        self._objects = objects
+        self._ids = ids
+        self._encoder = MetadataEncoder()
+        self._kept: Kept[MetadataFile] = Kept(bytes_max=_KEPT_BYTES_MAX, weigh=lambda file: len(file.json))
+
+    async def read(self, location: str) -> MetadataFile:
+        """Raises DamagedTable, InvalidLocation."""
+        if (kept := self._kept.get(location)) is not None:
+            return kept
+        file = decode_metadata(await self._objects.read(location), location)
+        self._kept.keep(location, file)
+        return file
+
+    async def write_first(self, metadata: Metadata) -> str:
+        """Where the metadata of a new table or view is now."""
+        location = file_location(metadata, version=0, uuid=self._ids.uuid())
+        await self._write(location, metadata)
+        return location
+
+    async def write_next(self, base: MetadataFile, changed: Metadata) -> NextVersion:
+        next = next_version(base.metadata, base.location, changed, uuid=self._ids.uuid())
+        await self._write(next.location, next.metadata)
+        return next
+
+    async def write_after(self, base: MetadataFile, changed: Metadata) -> str:
+        """For views, whose files keep no log of those before them."""
+        location = file_location(changed, version=version_of(base.location) + 1, uuid=self._ids.uuid())
+        await self._write(location, changed)
+        return location
+
+    async def delete(self, locations: tuple[str, ...]) -> None:
+        for location in locations:
+            self._kept.drop(location)
+        await self._objects.delete(locations)
+
+    async def _write(self, location: str, metadata: Metadata) -> None:
+        text = self._encoder.encode(metadata)
+        # The checksum is enough to tell versions apart; without a time the same metadata gives the same bytes.
+        await self._objects.write(
+            location, gzip.compress(text, _GZIP_LEVEL, mtime=0) if location.endswith(_COMPRESSED_END) else text
+        )
+        self._kept.keep(location, MetadataFile(location, text, metadata))
+
+
+def _previous_versions_max(metadata: Metadata) -> int:
+    asked = (metadata.get("properties") or {}).get(PREVIOUS_VERSIONS_MAX, str(_PREVIOUS_VERSIONS_DEFAULT))
+    try:
+        return max(1, int(asked))
+    except ValueError:
+        raise InvalidTableChange(f"{PREVIOUS_VERSIONS_MAX} must be a whole number, not '{asked}'") from None
+
+
+def _flag(metadata: Metadata, name: str) -> bool:
+    return str((metadata.get("properties") or {}).get(name, "false")).lower() == "true"

@@ -1,0 +1,85 @@
+"""What must be read before a commit can be planned: the heads' manifest lists, and the manifests that it will roll.
+
+Both are never changed once written, and a committer mostly builds on its own last commit, so what is in them is kept
+within a bound: then a commit reads nothing.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile
+from lakestream.catalog.kept import Kept
+from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.manifests import decode_manifest_list
+from lakestream.catalog.rolling import manifests_to_roll
+from lakestream.catalog.snapshots import NewObject, TableState, head_of
+from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
+from lakestream.catalog.values import Metadata, by_id
+from lakestream.model.table_errors import DamagedTable
+
+_ENTRIES_BYTES_MAX = 32 * 1024 * 1024
+_ENTRY_BYTES = 300
+"""What an entry takes in memory beside its encoded data file."""
+_LISTS_BYTES_MAX = 32 * 1024 * 1024
+_LIST_ROW_BYTES = 300
+"""Lists of one table share most of their rows."""
+
+
+class SnapshotFiles:
+    """Manifests and manifest lists, read and written."""
+
+    def __init__(self, objects: TableObjects) -> None:
+        self._objects = objects
+        self._entries: Kept[Sequence[Entry]] = Kept(bytes_max=_ENTRIES_BYTES_MAX, weigh=_entries_bytes)
+        self._lists: Kept[Sequence[ManifestFile]] = Kept(
+            bytes_max=_LISTS_BYTES_MAX, weigh=lambda rows: _LIST_ROW_BYTES * (1 + len(rows))
+        )
+
+    async def table_state(self, metadata: Metadata, refs: Iterable[str]) -> TableState:
+        """Everything that appending to these branches needs. Raises DamagedTable."""
+        heads = {head for ref in refs if (head := head_of(metadata, ref)) is not None}
+        lists = {head: await self.manifest_list(metadata, head) for head in sorted(heads)}
+        lineage = metadata["format-version"] >= FIRST_ROW_LINEAGE_VERSION
+        to_roll = {
+            row["manifest_path"]: row for rows in lists.values() for row in manifests_to_roll(rows, lineage=lineage)
+        }
+        entries = await asyncio.gather(*(self.entries(metadata, row) for row in to_roll.values()))
+        return TableState(metadata=metadata, lists=lists, entries=dict(zip(to_roll, entries, strict=True)))
+
+    async def manifest_list(self, metadata: Metadata, snapshot_id: int) -> Sequence[ManifestFile]:
+        snapshot = by_id(metadata["snapshots"], "snapshot-id", snapshot_id)
+        if snapshot is None or "manifest-list" not in snapshot:
+            raise DamagedTable(f"the table has no manifest list of snapshot {snapshot_id}: restore its metadata")
+        location = snapshot["manifest-list"]
+        if (kept := self._lists.get(location)) is None:
+            kept = decode_manifest_list(await self._objects.read(location), location)
+            self._lists.keep(location, kept)
+        return kept
+
+    async def entries(self, metadata: Metadata, row: ManifestFile) -> Sequence[Entry]:
+        """What is in a data manifest."""
+        location = row["manifest_path"]
+        if (kept := self._entries.get(location)) is None:
+            format = EntryFormat(metadata, row["partition_spec_id"])
+            kept = format.decode(await self._objects.read(location), row)
+            self._entries.keep(location, kept)
+        return kept
+
+    async def write(self, objects: Sequence[NewObject]) -> None:
+        """All durable when this returns."""
+        await asyncio.gather(*(self._objects.write(new.location, new.content) for new in objects))
+        for new in objects:
+            if new.entries is not None:
+                self._entries.keep(new.location, new.entries)
+            if new.manifests is not None:
+                self._lists.keep(new.location, new.manifests)
+
+    async def delete(self, locations: Sequence[str]) -> None:
+        for location in locations:
+            self._entries.drop(location)
+            self._lists.drop(location)
+        await self._objects.delete(locations)
+
+
+def _entries_bytes(entries: Sequence[Entry]) -> int:
+    return sum(_ENTRY_BYTES + len(entry.data_file) for entry in entries)

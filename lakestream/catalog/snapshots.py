@@ -1,0 +1,258 @@
+"""Appending data files to one or several branches in one commit. Planning only: nothing here reads or writes.
+
+    what was read (metadata, manifest lists of the heads, manifests to roll)  +  files by branch
+      ->  objects to write (manifests, manifest lists)  +  requirements and updates for apply.py
+
+Branches that are at the same snapshot and take the same files share one new snapshot. Otherwise each gets a snapshot
+and a manifest of its own, because incremental readers (Spark's stream source) look only at manifests that the snapshot
+itself added. With row lineage (version 3) a file that goes to several branches has the same row ids in all of them: the
+first branch hands them out, the others name them explicitly.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lakestream.catalog.data_files import DataFile, manifest_data_file
+from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile, Status, settled_entries
+from lakestream.catalog.manifests import Content, encode_manifest, encode_manifest_list, manifest_row
+from lakestream.catalog.rolling import live_files, live_rows, manifests_to_roll, rolled_row
+from lakestream.catalog.summaries import append_summary
+from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
+from lakestream.catalog.values import Json, Metadata, by_id
+from lakestream.model.table import LOG_BRANCH
+from lakestream.model.table_errors import InvalidTableChange
+
+KEPT_FOR_EVER_MS = 2**63 - 1
+"""`log` has the greatest age there is: a table-wide limit on the age of refs would otherwise remove it."""
+
+
+class NewIds(Protocol):
+    def uuid(self) -> str: ...
+
+    def snapshot_id(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableState:
+    """What a commit builds on, read before it is planned (reading.py)."""
+
+    metadata: Metadata
+    lists: Mapping[int, Sequence[ManifestFile]]
+    """The manifest lists of the branches' heads, by snapshot id."""
+    entries: Mapping[str, Sequence[Entry]]
+    """What is in the manifests to roll, by their location."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewObject:
+    location: str
+    content: bytes
+    entries: tuple[Entry, ...] | None = None
+    """What is in it, if it is a manifest."""
+    manifests: tuple[ManifestFile, ...] | None = None
+    """What is in it, if it is a manifest list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitPlan:
+    """Write `objects`, then commit `updates` if the `requirements` hold."""
+
+    requirements: tuple[Json, ...]
+    updates: tuple[Json, ...]
+    objects: tuple[NewObject, ...]
+    heads: Mapping[str, int]
+    """Where each branch will be."""
+
+
+def head_of(metadata: Metadata, ref: str) -> int | None:
+    found: int | None = (metadata.get("refs") or {}).get(ref, {}).get("snapshot-id")
+    return found
+
+
+def append_files(
+    state: TableState,
+    files: Mapping[str, Sequence[DataFile]],
+    *,
+    summary: Mapping[str, str],
+    now_ms: int,
+    ids: NewIds,
+) -> CommitPlan:
+    """`files` are those each branch gets, by its name; the branch that comes first hands out row ids."""
+    if state.metadata["format-version"] < 2:
+        raise InvalidTableChange("files are appended to tables of format version 2 or 3: upgrade the table first")
+    planning = _Planning(state=state, summary=summary, now_ms=now_ms, ids=ids)
+    heads: dict[str, int] = {}
+    for refs, shared in _groups(state.metadata, files):
+        snapshot_id = planning.add_snapshot(head_of(state.metadata, refs[0]), shared)
+        heads |= dict.fromkeys(refs, snapshot_id)
+    return CommitPlan(
+        requirements=_requirements(state.metadata, files),
+        updates=(*planning.updates, *(_ref_update(state.metadata, ref, id) for ref, id in heads.items())),
+        objects=tuple(planning.objects),
+        heads=heads,
+    )
+
+
+def _groups(metadata: Metadata, files: Mapping[str, Sequence[DataFile]]) -> list[tuple[list[str], Sequence[DataFile]]]:
+    """Branches that can share a snapshot, in the order in which they were named."""
+    groups: dict[tuple[object, ...], tuple[list[str], Sequence[DataFile]]] = {}
+    for ref, own in files.items():
+        key = (head_of(metadata, ref), *(file["file-path"] for file in own))
+        groups.setdefault(key, ([], own))[0].append(ref)
+    return list(groups.values())
+
+
+def _requirements(metadata: Metadata, files: Mapping[str, Sequence[DataFile]]) -> tuple[Json, ...]:
+    refs = ({"type": "assert-ref-snapshot-id", "ref": ref, "snapshot-id": head_of(metadata, ref)} for ref in files)
+    return ({"type": "assert-table-uuid", "uuid": metadata["table-uuid"]}, *refs)
+
+
+def _ref_update(metadata: Metadata, ref: str, snapshot_id: int) -> Json:
+    known = (metadata.get("refs") or {}).get(ref) or {"type": "branch"}
+    lasting = {"max-ref-age-ms": KEPT_FOR_EVER_MS} if ref == LOG_BRANCH else {}
+    return {**known, **lasting, "action": "set-snapshot-ref", "ref-name": ref, "snapshot-id": snapshot_id}
+
+
+@dataclass(slots=True, kw_only=True)
+class _Planning:
+    """One commit while its snapshots are laid out, one after the other."""
+
+    state: TableState
+    summary: Mapping[str, str]
+    now_ms: int
+    ids: NewIds
+    updates: list[Json] = field(default_factory=list)
+    objects: list[NewObject] = field(default_factory=list)
+    row_ids: dict[str, int] = field(default_factory=dict)
+    """The first row id of each file that has been given one in this commit."""
+    rolled: dict[tuple[str, ...], ManifestFile] = field(default_factory=dict)
+    """Groups that were rolled already: branches that share manifests share the rolled one."""
+    next_row_id: int = field(init=False)
+    sequence: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.next_row_id = self.state.metadata.get("next-row-id") or 0
+        self.sequence = self.state.metadata["last-sequence-number"]
+
+    @property
+    def lineage(self) -> bool:
+        return bool(self.state.metadata["format-version"] >= FIRST_ROW_LINEAGE_VERSION)
+
+    def add_snapshot(self, parent_id: int | None, files: Sequence[DataFile]) -> int:
+        metadata = self.state.metadata
+        parent = None if parent_id is None else by_id(metadata["snapshots"], "snapshot-id", parent_id)
+        self.sequence += 1
+        snapshot_id, first_row_id = self.ids.snapshot_id(), self.next_row_id
+        new = self._new_manifests(files, snapshot_id)
+        manifests = [*new, *map(self._with_row_ids, self._kept_manifests(parent_id, snapshot_id))]
+        snapshot: Json = {
+            "snapshot-id": snapshot_id,
+            **({} if parent_id is None else {"parent-snapshot-id": parent_id}),
+            "sequence-number": self.sequence,
+            "timestamp-ms": max(self.now_ms, metadata["last-updated-ms"]),
+            "manifest-list": f"{self._folder}/snap-{snapshot_id}-1-{self.ids.uuid()}.avro",
+            "summary": append_summary(files, parent and parent.get("summary"), self.summary),
+            "schema-id": metadata["current-schema-id"],
+            **({"first-row-id": first_row_id, "added-rows": self.next_row_id - first_row_id} if self.lineage else {}),
+        }
+        content = encode_manifest_list(metadata, manifests, snapshot=snapshot, parent_id=parent_id)
+        self.objects.append(NewObject(location=snapshot["manifest-list"], content=content, manifests=tuple(manifests)))
+        self.updates.append({"action": "add-snapshot", "snapshot": snapshot})
+        return snapshot_id
+
+    @property
+    def _folder(self) -> str:
+        return f"{self.state.metadata['location']}/metadata"
+
+    def _new_manifests(self, files: Sequence[DataFile], snapshot_id: int) -> list[ManifestFile]:
+        """One for each partition spec among the files; usually there is one."""
+        by_spec: dict[int, list[DataFile]] = {}
+        for file in files:
+            by_spec.setdefault(file.get("spec-id", 0), []).append(file)
+        return [self._new_manifest(spec_id, own, snapshot_id) for spec_id, own in by_spec.items()]
+
+    def _new_manifest(self, spec_id: int, files: Sequence[DataFile], snapshot_id: int) -> ManifestFile:
+        format = EntryFormat(self.state.metadata, spec_id)
+        known_ids = [self.row_ids.get(file["file-path"]) for file in files]
+        first_row_id = self._take_row_ids(files) if self.lineage else None
+        described = [manifest_data_file(file, format.spec) for file in files]
+        entries = [
+            Entry(
+                status=Status.ADDED,
+                snapshot_id=snapshot_id,
+                sequence_number=None,
+                file_sequence_number=None,
+                first_row_id=known_id,
+                path=file["file_path"],
+                rows=file["record_count"],
+                data_file=format.encode_data_file(file),
+            )
+            for file, known_id in zip(described, known_ids, strict=True)
+        ]
+        location, length = self._write_manifest(format, entries)
+        return manifest_row(
+            format,
+            entries,
+            [file["partition"] for file in described],
+            location=location,
+            length=length,
+            snapshot_id=snapshot_id,
+            sequence_number=self.sequence,
+            first_row_id=first_row_id,
+        )
+
+    def _take_row_ids(self, files: Sequence[DataFile]) -> int:
+        """The manifest's first row id. Files without ids of their own take those that follow it, in their order."""
+        fresh = [file for file in files if file["file-path"] not in self.row_ids]
+        if not fresh:
+            return min(self.row_ids[file["file-path"]] for file in files)
+        first = self.next_row_id
+        for file in fresh:
+            self.row_ids[file["file-path"]] = self.next_row_id
+            self.next_row_id += file["record-count"]
+        return first
+
+    def _with_row_ids(self, manifest: ManifestFile) -> ManifestFile:
+        """A manifest written before the table had lineage gets its rows' ids now."""
+        if not self.lineage or manifest["content"] != Content.DATA or manifest["first_row_id"] is not None:
+            return manifest
+        first = self.next_row_id
+        self.next_row_id += live_rows(manifest)
+        return {**manifest, "first_row_id": first}
+
+    def _kept_manifests(self, parent_id: int | None, snapshot_id: int) -> list[ManifestFile]:
+        """The parent's, without empty ones, with a group of small ones rolled together."""
+        if parent_id is None:
+            return []
+        manifests = [row for row in self.state.lists[parent_id] if row["content"] != Content.DATA or live_files(row)]
+        group = manifests_to_roll(manifests, lineage=self.lineage)
+        if not group:
+            return manifests
+        gone = {row["manifest_path"] for row in group}
+        return [self._rolled(group, snapshot_id), *(row for row in manifests if row["manifest_path"] not in gone)]
+
+    def _rolled(self, group: Sequence[ManifestFile], snapshot_id: int) -> ManifestFile:
+        paths = tuple(row["manifest_path"] for row in group)
+        if paths not in self.rolled:
+            format = EntryFormat(self.state.metadata, group[0]["partition_spec_id"])
+            entries = [
+                entry for row in group for entry in settled_entries(self.state.entries[row["manifest_path"]], row)
+            ]
+            location, length = self._write_manifest(format, entries)
+            self.rolled[paths] = rolled_row(
+                group,
+                format.types,
+                location=location,
+                length=length,
+                snapshot_id=snapshot_id,
+                sequence=self.sequence,
+            )
+        return self.rolled[paths]
+
+    def _write_manifest(self, format: EntryFormat, entries: Sequence[Entry]) -> tuple[str, int]:
+        """Where it will be, and how long it is."""
+        content = encode_manifest(self.state.metadata, format, entries)
+        location = f"{self._folder}/{self.ids.uuid()}-m0.avro"
+        self.objects.append(NewObject(location=location, content=content, entries=tuple(entries)))
+        return location, len(content)

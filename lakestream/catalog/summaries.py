@@ -1,0 +1,46 @@
+"""Snapshot summaries: what a snapshot added, and what the branch holds then.
+
+Totals continue the parent's. Where the parent does not state one, nobody can know it without reading every manifest, so
+it is left out, as Iceberg's own library does.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from lakestream.catalog.data_files import DataFile
+
+_TOTALS = {
+    "total-data-files": "added-data-files",
+    "total-records": "added-records",
+    "total-files-size": "added-files-size",
+    "total-delete-files": "added-delete-files",
+    "total-position-deletes": "added-position-deletes",
+    "total-equality-deletes": "added-equality-deletes",
+}
+"""Each total, and what adds to it."""
+
+
+def append_summary(
+    files: Sequence[DataFile], parent: Mapping[str, str] | None, extra: Mapping[str, str]
+) -> dict[str, str]:
+    partitions = {(file.get("spec-id", 0), str(file.get("partition"))) for file in files}
+    added = {
+        "added-data-files": len(files),
+        "added-records": sum(file["record-count"] for file in files),
+        "added-files-size": sum(file["file-size-in-bytes"] for file in files),
+    }
+    shown = {name: str(count) for name, count in added.items()} if files else {}
+    return {
+        "operation": "append",
+        **shown,
+        "changed-partition-count": str(len(partitions)),
+        **totals_after(parent, added),
+        **extra,
+    }
+
+
+def totals_after(parent: Mapping[str, str] | None, changes: Mapping[str, int]) -> dict[str, str]:
+    """`changes` are by the names of what adds to a total; removals are negative."""
+    before = dict.fromkeys(_TOTALS, "0") if parent is None else parent
+    return {
+        total: str(int(before[total]) + changes.get(change, 0)) for total, change in _TOTALS.items() if total in before
+    }

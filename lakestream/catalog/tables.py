@@ -1,0 +1,207 @@
+"""Tables by name: load, create, commit, register, rename, drop.
+
+    commit: pointer -> metadata -> requirements -> guards -> apply -> write the next file -> move the pointer
+
+The next file is written before the pointer moves, so a crash leaves a file that nobody knows, never a torn table. If
+someone else was faster, the change is made anew on what they left, as long as its requirements still hold.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from lakestream.catalog.creation import new_table
+from lakestream.catalog.finding import TableNames
+from lakestream.catalog.guards import check_drop, log_is_read_only
+from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles, encode_metadata
+from lakestream.catalog.preparing import Prepared, Preparing, check_locations, creation_of
+from lakestream.catalog.requests import Once, TableChange, checked_name, receipt_of
+from lakestream.catalog.topic_table import LOG_SUFFIX, log_table
+from lakestream.catalog.values import Json, Metadata, wanted
+from lakestream.metadata.missing import shown_table, table_exists
+from lakestream.metadata.table_store import TableStore
+from lakestream.model.errors import Conflict, LakestreamError, UnknownTopicId
+from lakestream.model.table import Namespace, PointerMove, TableKind, TablePointer
+from lakestream.model.table_errors import CommitConflict, Guarded, InvalidTableChange, UnknownTable
+from lakestream.model.topic import TopicId
+from lakestream.world.clock import Clock
+from lakestream.world.ids import Ids
+
+COMMIT_ATTEMPTS_MAX = 4
+"""How often a change is made anew before its maker is told to: each time someone else committed meanwhile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedTable:
+    pointer: TablePointer
+    file: MetadataFile
+    is_log: bool
+    """Whether this is `<table>__log`: then `file` is not the pointer's own, but made from it."""
+
+
+class Tables:
+    def __init__(
+        self,
+        *,
+        store: TableStore,
+        objects: TableObjects,
+        files: MetadataFiles,
+        clock: Clock,
+        ids: Ids,
+        delete_topic: Callable[[TopicId], Awaitable[None]],
+        system_fields: Sequence[Json] = (),
+    ) -> None:
+        """`system_fields` are the columns that `<table>__log` shows also where the topic hides them."""
+        self._store = store
+        self._objects = objects
+        self._files = files
+        self._clock = clock
+        self._ids = ids
+        self._delete_topic = delete_topic
+        self._system_fields = system_fields
+        self._names = TableNames(store)
+        self._preparing = Preparing(names=self._names, objects=objects, files=files, clock=clock, ids=ids)
+
+    # --- reading -------------------------------------------------------------------------------
+
+    async def load(self, namespace: Namespace, name: str) -> LoadedTable:
+        """Raises UnknownTable."""
+        if (found := await self._names.find(namespace, name)) is None:
+            raise UnknownTable(f"there is no table {shown_table(namespace, name)}: check its name, or create it")
+        pointer, is_log = found
+        file = await self._files.read(pointer.metadata_location)
+        return LoadedTable(pointer=pointer, file=self._log_file(file) if is_log else file, is_log=is_log)
+
+    async def names(self, namespace: Namespace) -> list[str]:
+        """By name, the topics' logs among them. Raises UnknownNamespace."""
+        found = await self._store.tables(namespace)
+        logs = [name + LOG_SUFFIX for name, kind in found if kind is TableKind.TOPIC]
+        return sorted([*(name for name, kind in found if kind is not TableKind.VIEW), *logs])
+
+    async def exists(self, namespace: Namespace, name: str) -> bool:
+        return await self._names.find(namespace, name) is not None
+
+    # --- changing ------------------------------------------------------------------------------
+
+    async def stage(self, namespace: Namespace, request: Json) -> Metadata:
+        """What a table would begin as. Nothing is kept: the commit that creates it brings it along."""
+        await self._names.check_free(namespace, checked_name(request.get("name")))
+        metadata = self._new(request)
+        await self._objects.make_folder(f"{metadata['location']}/metadata")
+        return metadata
+
+    async def create(self, namespace: Namespace, request: Json, *, once: Once | None = None) -> MetadataFile:
+        """Raises TableExists, UnknownNamespace, InvalidLocation."""
+        name = checked_name(request.get("name"))
+        await self._names.check_free(namespace, name)
+        metadata = self._new(request)
+        location = await self._files.write_first(metadata)
+        try:
+            await self._point_to([creation_of(namespace, name, metadata, location)], [location], once)
+        except Conflict:
+            await self._files.delete((location,))
+            raise
+        return await self._files.read(location)
+
+    async def register(self, namespace: Namespace, request: Json, *, once: Once | None = None) -> MetadataFile:
+        """Take up a table that someone else's metadata file describes."""
+        name, location = checked_name(request.get("name")), wanted(request, "metadata-location", str)
+        file = await self._files.read(location)
+        uuid = wanted(file.metadata, "table-uuid", str)
+        known = await self._names.find(namespace, name)
+        if known is None or not request.get("overwrite"):
+            await self._names.check_free(namespace, name)
+            await self._point_to([creation_of(namespace, name, file.metadata, location)], [location], once)
+            return file
+        self._refuse_topic(known, namespace, name)
+        pointer = replace(known[0], id=uuid, metadata_location=location)
+        await self._store.replace_table(known[0], pointer, receipt=receipt_of(once, _located([location])))
+        return file
+
+    async def commit(self, changes: Sequence[TableChange], *, once: Once | None = None) -> list[MetadataFile]:
+        """Change several tables, all or none. Raises CommitConflict, TableExists, Guarded, InvalidTableChange."""
+        if len({(change.namespace, change.name) for change in changes}) != len(changes):
+            raise InvalidTableChange("a transaction changes each table once: put all its updates together")
+        for attempt in range(1, COMMIT_ATTEMPTS_MAX + 1):
+            prepared = await self._preparing.prepare_all(changes)
+            locations = [one.move.pointer.metadata_location for one in prepared]
+            try:
+                await self._point_to([one.move for one in prepared], locations, once)
+            except Conflict as error:
+                await self._files.delete(tuple(locations))
+                if attempt == COMMIT_ATTEMPTS_MAX or not isinstance(error, CommitConflict):
+                    raise
+                continue
+            await self._drop_superfluous(prepared)
+            break
+        return [await self._files.read(location) for location in locations]
+
+    async def rename(
+        self, source: tuple[Namespace, str], target: tuple[Namespace, str], *, once: Once | None = None
+    ) -> None:
+        """The topic of a table keeps its name: only the table has another one then."""
+        loaded = await self.load(*source)
+        if loaded.is_log:
+            raise log_is_read_only(shown_table(*source))
+        namespace, name = target[0], checked_name(target[1])
+        if loaded.pointer.kind is not TableKind.TOPIC:
+            await self._names.check_free(namespace, name)
+        elif await self._names.is_taken(namespace, name):
+            raise table_exists(namespace, name)
+        await self._store.rename_table(loaded.pointer.id, namespace, name, receipt=receipt_of(once, {}))
+
+    async def drop(self, namespace: Namespace, name: str, *, purge: bool, once: Once | None = None) -> None:
+        """Forget the table; with `purge`, delete everything in its folder too."""
+        loaded = await self.load(namespace, name)
+        metadata, pointer = loaded.file.metadata, loaded.pointer
+        if loaded.is_log:
+            raise log_is_read_only(shown_table(namespace, name))
+        if purge and not metadata["location"].endswith(f"/{pointer.id}"):
+            raise InvalidTableChange(
+                f"{metadata['location']} is not this table's own folder, and others may keep files there: "
+                "drop the table without purging, then delete its files by hand"
+            )
+        if pointer.kind is TableKind.TOPIC:
+            check_drop(metadata, shown_table(namespace, name))
+            await self._forget_topic(pointer)
+        await self._store.drop_table(pointer.id, receipt=receipt_of(once, {}))
+        if purge:
+            await self._objects.delete_below(metadata["location"])
+            await self._objects.delete_below(self._objects.log_folder(pointer.id))
+
+    # --- one step each -------------------------------------------------------------------------
+
+    def _log_file(self, file: MetadataFile) -> MetadataFile:
+        metadata = log_table(file.metadata, self._system_fields)
+        return MetadataFile(file.location, encode_metadata(metadata), metadata)
+
+    def _new(self, request: Json) -> Metadata:
+        uuid = self._ids.uuid()
+        asked = request.get("location")
+        location = asked.rstrip("/") if isinstance(asked, str) and asked else self._objects.table_location(uuid)
+        metadata = new_table(request, uuid=uuid, location=location, now_ms=self._clock.wall_ms())
+        check_locations(self._objects, metadata)
+        return metadata
+
+    async def _point_to(self, moves: Sequence[PointerMove], locations: Sequence[str], once: Once | None) -> None:
+        await self._store.move_tables(moves, receipt=receipt_of(once, _located(locations)))
+
+    async def _drop_superfluous(self, prepared: Sequence[Prepared]) -> None:
+        """The commit stands whether or not they can be deleted; a file left over harms nobody."""
+        with suppress(LakestreamError):
+            await self._files.delete(tuple(location for one in prepared for location in one.superfluous))
+
+    def _refuse_topic(self, known: tuple[TablePointer, bool], namespace: Namespace, name: str) -> None:
+        pointer, is_log = known
+        if is_log or pointer.kind is TableKind.TOPIC:
+            raise Guarded(f"{shown_table(namespace, name)} belongs to a topic, and no other table can take its place")
+
+    async def _forget_topic(self, pointer: TablePointer) -> None:
+        if pointer.topic is not None:
+            with suppress(UnknownTopicId):
+                await self._delete_topic(pointer.topic)
+
+
+def _located(locations: Sequence[str]) -> Json:
+    return {"metadata-locations": list(locations)}

@@ -1,0 +1,71 @@
+"""Schemas: added under a new id (or found again), made current, removed when unused."""
+
+from typing import Any
+
+from lakestream.catalog.schema_ids import check_names, field_ids, fields_by_id
+from lakestream.catalog.updates.draft import Draft, meant_id, without
+from lakestream.catalog.values import Json, by_id, wanted
+from lakestream.model.table_errors import InvalidTableChange
+
+_TYPES_SINCE_V3 = ("timestamp_ns", "timestamptz_ns", "variant", "unknown", "geometry", "geography")
+_DEFAULTS = ("initial-default", "write-default")
+
+
+def add_schema(draft: Draft, update: Json) -> None:
+    schema = wanted(update, "schema", dict)
+    check_schema(schema, draft.format_version)
+    same = next((known for known in draft.objects("schemas") if _same(known, schema)), None)
+    draft.last_schema_id = same["schema-id"] if same is not None else _append(draft, schema)
+
+
+def set_current_schema(draft: Draft, update: Json) -> None:
+    id = meant_id(wanted(update, "schema-id", int), draft.last_schema_id, "schema")
+    schema = by_id(draft.objects("schemas"), "schema-id", id)
+    if schema is None:
+        raise InvalidTableChange(f"the table has no schema {id}: add it first")
+    draft.metadata["current-schema-id"] = id
+    if "schema" in draft.metadata:
+        draft.metadata["schema"] = schema  # version 1 repeats the current one
+
+
+def remove_schemas(draft: Draft, update: Json) -> None:
+    ids = set(wanted(update, "schema-ids", list))
+    if draft.metadata.get("current-schema-id") in ids:
+        raise InvalidTableChange("the current schema cannot be removed: make another one current first")
+    draft.metadata["schemas"] = without(draft.objects("schemas"), "schema-id", ids)
+
+
+def check_schema(schema: Json, format_version: int) -> None:
+    """Raises InvalidTableChange for a schema that readers of this format version could not use."""
+    field_ids(schema)
+    check_names(schema)
+    if format_version >= 3:
+        return
+    for field in fields_by_id(schema).values():
+        if isinstance(field["type"], str) and field["type"].startswith(_TYPES_SINCE_V3):
+            raise InvalidTableChange(
+                f"type {field['type']} needs format version 3 and the table has {format_version}: upgrade it first"
+            )
+        if any(default in field for default in _DEFAULTS):
+            raise InvalidTableChange(f"default values need format version 3 and the table has {format_version}")
+
+
+def highest_field_id(schema: Json) -> int:
+    return max(field_ids(schema), default=0)
+
+
+def _append(draft: Draft, schema: Json) -> int:
+    schemas = draft.objects("schemas")
+    id = max((known["schema-id"] for known in schemas), default=-1) + 1
+    draft.metadata["schemas"] = [*schemas, {**schema, "schema-id": id}]
+    if "view-uuid" not in draft.metadata:
+        draft.metadata["last-column-id"] = max(draft.metadata.get("last-column-id", 0), highest_field_id(schema))
+    return id
+
+
+def _same(one: Json, other: Json) -> bool:
+    return _compared(one) == _compared(other)
+
+
+def _compared(schema: Json) -> tuple[Any, frozenset[int]]:
+    return schema["fields"], frozenset(schema.get("identifier-field-ids") or ())

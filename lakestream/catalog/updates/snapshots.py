@@ -1,0 +1,131 @@
+"""Snapshots come, get names (branches and tags) and go.
+
+The snapshot log is the history of `main`: an entry each time it moves. A snapshot that `main` only passed through in
+one change leaves no entry, and where a logged snapshot has gone, so has all history before it.
+"""
+
+from lakestream.catalog.updates.draft import Draft
+from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
+from lakestream.catalog.values import Json, by_id, wanted
+from lakestream.model.table import MAIN_BRANCH
+from lakestream.model.table_errors import CommitConflict, InvalidTableChange
+
+NO_SNAPSHOT = -1
+_REF_TYPES = ("branch", "tag")
+_NOT_OF_THE_REF = ("action", "ref-name")
+
+
+def add_snapshot(draft: Draft, update: Json) -> None:
+    snapshot = wanted(update, "snapshot", dict)
+    id = wanted(snapshot, "snapshot-id", int)
+    wanted(snapshot, "manifest-list" if "manifests" not in snapshot else "manifests", object)
+    if by_id(draft.objects("snapshots"), "snapshot-id", id) is not None:
+        raise InvalidTableChange(f"the table has a snapshot {id} already: snapshots are added once")
+    _check_sequence_number(draft, snapshot)
+    _take_row_ids(draft, snapshot)
+    draft.metadata["last-sequence-number"] = max(
+        draft.metadata.get("last-sequence-number", 0), snapshot.get("sequence-number", 0)
+    )
+    made_ms = wanted(snapshot, "timestamp-ms", int)
+    draft.metadata["last-updated-ms"] = max(made_ms, draft.metadata.get("last-updated-ms", 0))
+    draft.metadata["snapshots"] = [*draft.objects("snapshots"), snapshot]
+    draft.added_snapshots.add(id)
+
+
+def set_snapshot_ref(draft: Draft, update: Json) -> None:
+    name = wanted(update, "ref-name", str)
+    ref = {key: value for key, value in update.items() if key not in _NOT_OF_THE_REF and value is not None}
+    id, kind = wanted(ref, "snapshot-id", int), wanted(ref, "type", str)
+    snapshot = by_id(draft.objects("snapshots"), "snapshot-id", id)
+    if snapshot is None:
+        raise InvalidTableChange(f"'{name}' cannot name snapshot {id}, which the table does not have")
+    if kind not in _REF_TYPES or (name == MAIN_BRANCH and kind != "branch"):
+        raise InvalidTableChange(f"'{name}' cannot be a {kind}: refs are branches or tags, and main is a branch")
+    refs = draft.metadata.get("refs") or {}
+    if refs.get(name) == ref:
+        return
+    draft.metadata["refs"] = {**refs, name: ref}
+    if name == MAIN_BRANCH:
+        _move_main(draft, snapshot)
+
+
+def remove_snapshot_ref(draft: Draft, update: Json) -> None:
+    _drop_refs(draft, {wanted(update, "ref-name", str)})
+
+
+def remove_snapshots(draft: Draft, update: Json) -> None:
+    ids = set(wanted(update, "snapshot-ids", list))
+    draft.metadata["snapshots"] = [one for one in draft.objects("snapshots") if one["snapshot-id"] not in ids]
+    for kind in ("statistics", "partition-statistics"):
+        if draft.metadata.get(kind):
+            draft.metadata[kind] = [one for one in draft.objects(kind) if one.get("snapshot-id") not in ids]
+    refs = draft.metadata.get("refs") or {}
+    _drop_refs(draft, {name for name, ref in refs.items() if ref["snapshot-id"] in ids})
+
+
+def set_statistics(draft: Draft, update: Json, *, kind: str = "statistics") -> None:
+    file = wanted(update, kind, dict)
+    others = _other_statistics(draft, kind, wanted(file, "snapshot-id", int))
+    draft.metadata[kind] = [*others, file]
+
+
+def remove_statistics(draft: Draft, update: Json, *, kind: str = "statistics") -> None:
+    draft.metadata[kind] = _other_statistics(draft, kind, wanted(update, "snapshot-id", int))
+
+
+def settle_snapshot_log(draft: Draft) -> None:
+    """Once all updates are applied: what stays of the history of `main`."""
+    current = draft.metadata.get("current-snapshot-id", NO_SNAPSHOT)
+    passed_through = draft.added_snapshots - {current}
+    known = {snapshot["snapshot-id"] for snapshot in draft.objects("snapshots")}
+    log: list[Json] = []
+    for entry in draft.objects("snapshot-log"):
+        if entry["snapshot-id"] not in known:
+            log.clear()
+        elif entry["snapshot-id"] not in passed_through:
+            log.append(entry)
+    draft.metadata["snapshot-log"] = log
+
+
+def _check_sequence_number(draft: Draft, snapshot: Json) -> None:
+    if draft.format_version == 1:
+        return
+    number, last = wanted(snapshot, "sequence-number", int), draft.metadata.get("last-sequence-number", 0)
+    if number <= last and snapshot.get("parent-snapshot-id") is not None:
+        raise CommitConflict(
+            f"the snapshot has sequence number {number} and the table is at {last}: "
+            "load the table again, then write the snapshot anew"
+        )
+
+
+def _take_row_ids(draft: Draft, snapshot: Json) -> None:
+    """Row ids that a snapshot gives to its rows are never given again."""
+    if draft.format_version < FIRST_ROW_LINEAGE_VERSION:
+        return
+    first, next_id = wanted(snapshot, "first-row-id", int), draft.metadata.get("next-row-id", 0)
+    if first < next_id:
+        raise CommitConflict(
+            f"the snapshot's first row id is {first} and ids below {next_id} are taken: "
+            "load the table again, then write the snapshot anew"
+        )
+    draft.metadata["next-row-id"] = first + wanted(snapshot, "added-rows", int)
+
+
+def _move_main(draft: Draft, snapshot: Json) -> None:
+    id = snapshot["snapshot-id"]
+    moved_ms = snapshot["timestamp-ms"] if id in draft.added_snapshots else draft.now_ms
+    draft.metadata["last-updated-ms"] = max(moved_ms, draft.metadata.get("last-updated-ms", 0))
+    draft.metadata["current-snapshot-id"] = id
+    entry = {"timestamp-ms": draft.metadata["last-updated-ms"], "snapshot-id": id}
+    draft.metadata["snapshot-log"] = [*draft.objects("snapshot-log"), entry]
+
+
+def _drop_refs(draft: Draft, names: set[str]) -> None:
+    refs = draft.metadata.get("refs") or {}
+    draft.metadata["refs"] = {name: ref for name, ref in refs.items() if name not in names}
+    if MAIN_BRANCH in names:
+        draft.metadata["current-snapshot-id"] = NO_SNAPSHOT
+
+
+def _other_statistics(draft: Draft, kind: str, snapshot_id: int) -> list[Json]:
+    return [one for one in draft.objects(kind) if one.get("snapshot-id") != snapshot_id]

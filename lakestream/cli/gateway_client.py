@@ -1,0 +1,36 @@
+"""Asking the gateway: one request, a JSON answer, or a sentence that says what to do."""
+
+import http.client
+import json
+from typing import Any
+
+from lakestream.cli.failures import CommandFailed
+from lakestream.settings.address import Address
+
+ANSWER_SECONDS_MAX = 30.0
+
+
+def ask_gateway(address: Address, path: str, body: Any = None) -> Any:
+    """A POST where there is something to send."""
+    # Straight to the address, by no proxy that the environment may name.
+    connection = http.client.HTTPConnection(address.host, address.port, timeout=ANSWER_SECONDS_MAX)
+    try:
+        connection.request("GET" if body is None else "POST", path, None if body is None else json.dumps(body))
+        answer = connection.getresponse()
+        found = json.loads(answer.read())
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise CommandFailed(
+            f"no Lakestream gateway answers at {address} ({error}); "
+            "start one with `lakestream up`, or name it with --http HOST:PORT"
+        ) from None
+    finally:
+        connection.close()
+    if answer.status != http.client.OK:
+        raise CommandFailed(f"the gateway at {address} cannot say: {_reason(found) or answer.reason}")
+    return found
+
+
+def _reason(body: Any) -> str | None:
+    """Ours is a sentence; the catalog's is an object that has one."""
+    error = body.get("error") if isinstance(body, dict) else None
+    return error.get("message") if isinstance(error, dict) else error

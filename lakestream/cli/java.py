@@ -1,0 +1,16 @@
+"""Is there a Java for Spark, and what to say where there is none."""
+
+import os
+import shutil
+from pathlib import Path
+
+
+def missing_java() -> str | None:
+    """Why the pipeline cannot run here, or None."""
+    home = os.environ.get("JAVA_HOME")
+    if home is not None and (Path(home) / "bin" / "java").is_file():
+        return None
+    if home is None and shutil.which("java") is not None:
+        return None
+    where = "JAVA_HOME names no Java" if home is not None else "no Java was found"
+    return f"{where}: tables are made by Spark, which needs Java 17 or later. Install one, and start again"

@@ -1,0 +1,63 @@
+"""DuckDB, attached to the catalog. Its extensions come from installed packages: nothing is downloaded."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, files
+
+import duckdb
+import pyarrow as pa
+
+from lakestream.cli.failures import CommandFailed
+
+_EXTENSIONS = ("avro", "httpfs", "iceberg")
+"""In the order in which they need each other."""
+_ROWS_PER_BATCH = 10_000
+
+
+@contextmanager
+def ask_duckdb(uri: str, query: str) -> Iterator[pa.RecordBatchReader]:
+    """The answer to `query`, with the catalog at `uri` as `lake` and the topics' tables at hand."""
+    with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
+        try:
+            _attach(connection, uri)
+            yield connection.execute(query).to_arrow_reader(_ROWS_PER_BATCH)
+        except (duckdb.Error, pa.ArrowInvalid) as error:
+            raise CommandFailed(_advice(str(error))) from None
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, uri: str) -> None:
+    for name in _EXTENSIONS:
+        connection.execute(f"LOAD {_quoted(_extension(name))}")
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute(f"ATTACH '' AS lake (TYPE iceberg, ENDPOINT {_quoted(uri)}, AUTHORIZATION_TYPE 'none')")
+    connection.execute("USE lake.streams")
+
+
+def _extension(name: str) -> str:
+    """The path of an extension that fits this DuckDB."""
+    package = f"duckdb-extension-{name}"
+    try:
+        found = [file for file in files(package) or () if file.name == f"{name}.duckdb_extension"]
+    except PackageNotFoundError:
+        found = []
+    fitting = [file for file in found if f"v{duckdb.__version__}" in file.parts]
+    if not fitting:
+        raise CommandFailed(
+            f"DuckDB {duckdb.__version__} needs its extension '{name}': pip install {package}=={duckdb.__version__}"
+        )
+    return str(fitting[0].locate())
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _advice(said: str) -> str:
+    """What DuckDB says, and what to do about it where that is not plain."""
+    said = said.strip()
+    if "Table with name" in said or "does not exist" in said:
+        return (
+            f"{said}\n`lakestream sql 'SHOW TABLES'` lists the tables. A new topic gets its table within seconds; "
+            "dots and dashes of its name become underscores"
+        )
+    return said

@@ -1,0 +1,104 @@
+"""The pipeline process: stores, a Spark session, and rounds of compaction. The only process that loads Spark.
+
+open stores -> ready -> claim the lease; open the Spark session -> rounds -> (SIGTERM) end the round -> leave
+
+It is ready before Spark is, which takes ten seconds: the log does not wait for its tables.
+"""
+
+import asyncio
+import os
+import socket
+import sys
+from functools import partial
+
+import structlog
+
+from lakestream.metadata.open import open_store
+from lakestream.process.life import Life, serve
+from lakestream.process.logs import set_up_logs
+from lakestream.settings.model import Settings
+from lakestream.table.building import build_pipeline
+from lakestream.table.compaction.plan import PlanLimits
+from lakestream.table.lease import LeaseKeeper
+from lakestream.table.pipeline import Pipeline
+from lakestream.table.serving import run_rounds
+from lakestream.table.session import SparkLimits, open_session
+from lakestream.table.spark_rewriter import SparkRewriter
+from lakestream.world.chance import SystemChance
+from lakestream.world.clock import Clock, SystemClock
+from lakestream.world.ids import Ids
+from lakestream.world.objects.open import open_objects
+from lakestream.world.tasks import Tasks
+from lakestream.world.threads import ThreadPool
+
+log = structlog.get_logger(__name__)
+
+_DISK_THREADS = 8
+
+
+def serve_pipeline(settings: Settings, *, supervised: bool) -> None:
+    """Until SIGTERM."""
+    set_up_logs(settings.log, process="pipeline")
+    serve(partial(_pipeline, settings), supervised=supervised)
+
+
+async def _pipeline(settings: Settings, life: Life) -> None:
+    clock = SystemClock()
+    ids = Ids(clock, SystemChance())
+    disk, waiting = ThreadPool(_DISK_THREADS, "objects"), ThreadPool(1, "spark")
+    options = settings.objects_options
+    objects = await open_objects(settings.objects_url, clock=clock, ids=ids, threads=disk, options=options)
+    store = await open_store(settings.metadata_url, clock=clock, ids=ids)
+    tasks = Tasks(on_failure=partial(_broken, life))
+    lease = LeaseKeeper(store, holder=f"pipeline-{socket.gethostname()}-{ids.ulid()}", clock=clock)
+    life.ready({})
+    _leave_stdout_alone()
+    tasks.spawn(lease.keep(), name="compaction-lease")
+    opening = asyncio.ensure_future(waiting.run(open_session, _spark_limits(settings)))
+    stopped = asyncio.ensure_future(life.stopped())
+    await asyncio.wait([opening, stopped], return_when=asyncio.FIRST_COMPLETED)
+    session = await opening  # it cannot be called off; the supervisor has patience
+    rewriter = SparkRewriter(session, waiting)
+    if not stopped.done():
+        pipeline = build_pipeline(
+            store=store,
+            objects=objects,
+            objects_options=options,
+            rewriter=rewriter,
+            limits=PlanLimits(parallel=rewriter.parallel),
+            clock=clock,
+            ids=ids,
+        )
+        tasks.spawn(_rounds(pipeline, rewriter, lease, clock), name="rounds")
+    try:
+        await stopped
+    finally:
+        rewriter.cancel()
+        await tasks.close()
+        await lease.leave()
+        await waiting.run(session.stop)
+        await store.close()
+        await objects.close()
+        disk.close()
+        waiting.close()
+    log.info("drained")
+
+
+async def _rounds(pipeline: Pipeline, rewriter: SparkRewriter, lease: LeaseKeeper, clock: Clock) -> None:
+    await rewriter.warm_up()
+    log.info("pipeline ready", cores=rewriter.parallel)
+    await run_rounds(pipeline, lease, clock)
+
+
+def _leave_stdout_alone() -> None:
+    """The supervisor reads one line of it; what Java prints belongs to the logs."""
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+
+def _spark_limits(settings: Settings) -> SparkLimits:
+    return SparkLimits(master=settings.spark.master, driver_memory=settings.spark.driver_memory)
+
+
+def _broken(life: Life, task: str, error: BaseException) -> None:
+    log.error("background work broke; the pipeline stops and should be started again", task=task, exc_info=error)
+    life.crash()

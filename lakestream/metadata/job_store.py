@@ -1,0 +1,110 @@
+"""What the metadata store does for compaction: verbs, each of them one transaction.
+
+    claim -> debts, inputs -> begin_jobs -> (files are written) -> commit_job | drop_job
+
+One pipeline holds the lease. Its token goes up with every new holder; whoever still has an older one begins and commits
+nothing. A job that was begun ends in one of two states, once: committed or dropped.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, UntabledSpan
+from lakestream.model.table_errors import CompactionFenced
+from lakestream.model.topic import PartitionId, TopicId
+
+COMPACTION = "compaction"
+"""The name of the lease."""
+
+
+class JobState:
+    """What the job table's `state` column says. Stored: numbers are never reused."""
+
+    PLANNED = 1
+    COMMITTED = 2
+    DROPPED = 3
+
+
+class JobStore(Protocol):
+    # --- the right to compact ------------------------------------------------------------------
+
+    async def claim_compaction(self, holder: str, ttl_ms: int) -> CompactionLease | None:
+        """Become, or remain, the one who compacts. A holder whose lease has not run out keeps its token; everyone else
+        gets the next one. None: someone else holds it."""
+        ...
+
+    async def leave_compaction(self, lease: CompactionLease) -> None:
+        """End the lease at once, if it is still the current one."""
+        ...
+
+    async def compaction_holder(self) -> str | None:
+        """Who holds it now."""
+        ...
+
+    # --- what there is to do -------------------------------------------------------------------
+
+    async def topics_without_table(self) -> list[TopicId]: ...
+
+    async def debts(self) -> list[Debt]:
+        """Partitions with spans in WAL segments, by topic and number. Topics without any cost nothing."""
+        ...
+
+    async def untabled_spans(
+        self, partitions: Sequence[PartitionId], spans_max: int
+    ) -> dict[PartitionId, tuple[UntabledSpan, ...]]:
+        """The first spans of each partition that lie in WAL segments, in offset order; at most `spans_max` each."""
+        ...
+
+    async def ask_compaction(self, topics: Sequence[TopicId]) -> None:
+        """Wish these topics in their tables at once."""
+        ...
+
+    async def asked_compactions(self) -> frozenset[TopicId]: ...
+
+    async def answer_compactions(self, topics: Sequence[TopicId]) -> None:
+        """The wishes for these topics are granted, or nothing is left to do for them."""
+        ...
+
+    # --- jobs ----------------------------------------------------------------------------------
+
+    async def begin_jobs(self, token: int, jobs: Sequence[NewJob]) -> None:
+        """Note the jobs before they write anything, so that what they leave behind can be found.
+        Raises CompactionFenced."""
+        ...
+
+    async def commit_job(self, commit: JobCommit) -> str:
+        """Move the table's pointer and the topic's places together. Returns the metadata location that the commit
+        made current; a repeated commit changes nothing and returns what the first one did.
+
+        For each partition the range must continue what is in the table: it starts at `tabled_until`, or above it where
+        everything in between lies below `log_start`. The WAL spans inside become file spans, their segments are
+        released, `tabled_until` becomes the range's end. File spans wholly below `log_start` are left out.
+
+        Raises CompactionFenced if the token is not the current one or the lease has run out; JobDropped;
+        CommitConflict if the pointer has moved; LedgerConflict if a range does not continue; UnknownPartition if
+        the topic was deleted.
+        """
+        ...
+
+    async def drop_job(self, job: JobId) -> bool:
+        """Give the job up for good. False: it was committed before. One that is not known counts as given up."""
+        ...
+
+    async def drop_left_jobs(self, token: int) -> list[LeftJob]:
+        """Give up all jobs that earlier holders of the lease left planned. Returns them: their files must go."""
+        ...
+
+    async def old_dropped_jobs(self, age_ms: int, limit: int) -> list[LeftJob]:
+        """Jobs that were dropped so long ago that nothing of theirs can still be writing."""
+        ...
+
+    async def forget_jobs(self, age_ms: int, dropped: Sequence[JobId]) -> None:
+        """Remove the rows of these dropped jobs, and of all that were committed so long ago."""
+        ...
+
+
+def compaction_fenced(token: int) -> CompactionFenced:
+    return CompactionFenced(
+        f"token {token} no longer gives the right to compact: the lease ran out, or another pipeline took over. "
+        "Claim it again; what was under way is dropped"
+    )

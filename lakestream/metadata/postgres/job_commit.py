@@ -1,0 +1,136 @@
+"""commit_job: the table's pointer and the topic's places move in one transaction.
+
+Partitions are locked first, so that commits to them wait; then segments, the lease, the job, the table. A repeated
+commit that finds the job committed locks nothing.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fenced
+from lakestream.metadata.missing import table_moved, unknown_partition
+from lakestream.metadata.postgres.asking import all_rows, maybe_row
+from lakestream.metadata.postgres.dropping import release
+from lakestream.metadata.postgres.pool import Connection
+from lakestream.metadata.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
+from lakestream.model.job import JobCommit, JobId
+from lakestream.model.place import Tail
+from lakestream.model.table_errors import JobDropped
+from lakestream.model.topic import PartitionId
+
+
+async def commit_job(connection: Connection, commit: JobCommit) -> str:
+    if (known := await _known_answer(connection, commit.job)) is not None:
+        return known
+    async with connection.transaction():
+        tails = await _locked_tails(connection, [tabled.partition for tabled in commit.ranges])
+        if (known := await _known_answer(connection, commit.job)) is not None:
+            return known  # by our own first attempt, for which the partitions were locked until now
+        spans = spans_by_partition(commit.spans)
+        for tabled in commit.ranges:
+            check_range(tails[tabled.partition], tabled, spans.get(tabled.partition, []))
+        replaced = await _replace_spans(connection, commit)
+        table = commit.move.pointer.id
+        rows = [
+            row
+            for partition, own in spans.items()
+            for row in file_span_rows(table, tails[partition], own, replaced.get(partition, ()))
+        ]
+        await _insert(connection, rows)
+        await release(connection, Counter(span.segment for own in replaced.values() for span in own))
+        await check_token(connection, commit.token)
+        await _lock_planned(connection, commit.job)
+        await _finish(connection, commit)
+    return commit.move.pointer.metadata_location
+
+
+async def check_token(connection: Connection, token: int) -> None:
+    """Raises CompactionFenced unless this token gives the right to compact now. Shared: who takes over waits."""
+    held = await maybe_row(
+        connection,
+        "SELECT 1 FROM lease WHERE name = %s AND token = %s AND until_ms > now_ms() FOR SHARE",
+        (COMPACTION, token),
+    )
+    if held is None:
+        raise compaction_fenced(token)
+
+
+async def _known_answer(connection: Connection, job: JobId) -> str | None:
+    """What the commit said when it was made; None while the job is only planned."""
+    row = await maybe_row(connection, "SELECT state, answer FROM job WHERE id = %s", (job,))
+    if row is None or row[0] == JobState.DROPPED:
+        raise _dropped(job)
+    return str(row[1]) if row[0] == JobState.COMMITTED else None
+
+
+async def _lock_planned(connection: Connection, job: JobId) -> None:
+    """From here on nobody can drop it."""
+    query = "SELECT 1 FROM job WHERE id = %s AND state = %s FOR UPDATE"
+    if await maybe_row(connection, query, (job, JobState.PLANNED)) is None:
+        raise _dropped(job)
+
+
+def _dropped(job: JobId) -> JobDropped:
+    return JobDropped(f"job {job} was dropped before it was committed: plan its work anew")
+
+
+async def _locked_tails(connection: Connection, partitions: Sequence[PartitionId]) -> dict[PartitionId, Tail]:
+    rows = await all_rows(
+        connection,
+        "SELECT id, log_start, next_offset, tabled_until FROM partition WHERE id = ANY (%s) ORDER BY id FOR UPDATE",
+        (list(partitions),),
+    )
+    tails = {id: Tail._make(tail) for id, *tail in rows}
+    for partition in partitions:
+        if partition not in tails:
+            raise unknown_partition(partition)
+    return tails
+
+
+async def _replace_spans(connection: Connection, commit: JobCommit) -> Mapping[PartitionId, Sequence[ReplacedSpan]]:
+    """Take the WAL spans below the ranges' ends away, and move the tails. Returns the spans, in offset order."""
+    ranges = (
+        [tabled.partition for tabled in commit.ranges],
+        [tabled.end for tabled in commit.ranges],
+    )
+    rows = await all_rows(
+        connection,
+        "WITH gone AS (DELETE FROM span USING unnest(%s::bigint[], %s::bigint[]) AS tabled (id, ending)"
+        " WHERE partition_id = tabled.id AND last_offset < tabled.ending RETURNING span.*)"
+        " SELECT partition_id, last_offset, segment_id, length, max_timestamp_ms, running_max_timestamp_ms,"
+        " committed_ms FROM gone ORDER BY partition_id, last_offset",
+        ranges,
+    )
+    await connection.execute(
+        "UPDATE partition SET tabled_until = tabled.ending"
+        " FROM unnest(%s::bigint[], %s::bigint[]) AS tabled (id, ending) WHERE partition.id = tabled.id",
+        ranges,
+    )
+    found: dict[PartitionId, list[ReplacedSpan]] = {}
+    for partition, *span in rows:
+        found.setdefault(partition, []).append(ReplacedSpan._make(span))
+    return found
+
+
+async def _insert(connection: Connection, rows: Sequence[FileSpanRow]) -> None:
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in FileSpanRow._fields]
+    await connection.execute(
+        "INSERT INTO file_span SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[],"
+        " %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[])",
+        columns,
+    )
+
+
+async def _finish(connection: Connection, commit: JobCommit) -> None:
+    pointer = commit.move.pointer
+    await connection.execute(
+        "UPDATE job SET state = %s, finished_ms = now_ms(), answer = %s WHERE id = %s",
+        (JobState.COMMITTED, pointer.metadata_location, commit.job),
+    )
+    moved = await connection.execute(
+        "UPDATE lake_table SET metadata_location = %s, changed_ms = now_ms()"
+        " WHERE id = %s AND metadata_location = %s AND topic_id = %s",
+        (pointer.metadata_location, pointer.id, commit.move.expected_location, pointer.topic),
+    )
+    if moved.rowcount == 0:
+        raise table_moved(pointer)

@@ -1,0 +1,100 @@
+"""What the metadata store does for tables: verbs, each of them one transaction.
+
+A table is a pointer to its metadata file. Whoever changes it writes the next file first and then moves the pointer, if
+it is still where it was read. Verbs that change something take a receipt, kept in the same transaction: a request that
+was carried out before raises AnsweredBefore, which has the answer it got.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
+from lakestream.model.topic import TopicId
+
+RECEIPT_KEPT_MS = 3_600_000
+"""Twice as long as clients are told that they may repeat a request."""
+
+_LEVEL_SEPARATOR = "\x1f"
+
+
+class TableName(NamedTuple):
+    name: str
+    kind: TableKind
+
+
+class TableStore(Protocol):
+    # --- namespaces ----------------------------------------------------------------------------
+
+    async def create_namespace(
+        self, namespace: Namespace, properties: Mapping[str, str], *, receipt: Receipt | None = None
+    ) -> None:
+        """Raises NamespaceExists; UnknownNamespace if its parent does not exist."""
+        ...
+
+    async def namespaces(self, parent: Namespace) -> list[Namespace]:
+        """Those directly below `parent`, in order; at the top if that is empty. Raises UnknownNamespace."""
+        ...
+
+    async def namespace_properties(self, namespace: Namespace) -> dict[str, str]:
+        """Raises UnknownNamespace."""
+        ...
+
+    async def replace_namespace_properties(
+        self,
+        namespace: Namespace,
+        *,
+        expected: Mapping[str, str],
+        properties: Mapping[str, str],
+        receipt: Receipt | None = None,
+    ) -> None:
+        """Raises UnknownNamespace; CommitConflict if its properties are not `expected`."""
+        ...
+
+    async def drop_namespace(self, namespace: Namespace, *, receipt: Receipt | None = None) -> None:
+        """Raises UnknownNamespace, NamespaceNotEmpty."""
+        ...
+
+    # --- tables and views ----------------------------------------------------------------------
+
+    async def tables(self, namespace: Namespace) -> list[TableName]:
+        """Tables and views of the namespace, by name. Raises UnknownNamespace."""
+        ...
+
+    async def table(self, namespace: Namespace, name: str) -> TablePointer | None: ...
+
+    async def table_of_topic(self, topic: TopicId) -> TablePointer | None: ...
+
+    async def move_tables(self, moves: Sequence[PointerMove], *, receipt: Receipt | None = None) -> None:
+        """Create tables and move pointers: all of them, or none. Raises CommitConflict where a pointer is not where it
+        was expected, TableExists where a new table's name is taken, UnknownNamespace where its namespace is not there.
+        """
+        ...
+
+    async def replace_table(self, old: TablePointer, pointer: TablePointer, *, receipt: Receipt | None = None) -> None:
+        """Put another table in the place of `old`, under its name. Raises CommitConflict if `old` has moved on."""
+        ...
+
+    async def rename_table(
+        self, table: TableId, namespace: Namespace, name: str, *, receipt: Receipt | None = None
+    ) -> None:
+        """Raises UnknownTable, UnknownNamespace, TableExists."""
+        ...
+
+    async def drop_table(self, table: TableId, *, receipt: Receipt | None = None) -> None:
+        """Forget the pointer; files stay. Raises UnknownTable."""
+        ...
+
+    # --- receipts ------------------------------------------------------------------------------
+
+    async def receipt(self, key: str) -> Receipt | None:
+        """What is known of a request that was carried out within the last RECEIPT_KEPT_MS."""
+        ...
+
+
+def joined(namespace: Namespace) -> str:
+    """A namespace as it is stored."""
+    return _LEVEL_SEPARATOR.join(namespace)
+
+
+def split(stored: str) -> Namespace:
+    return tuple(stored.split(_LEVEL_SEPARATOR))

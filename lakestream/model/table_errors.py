@@ -1,0 +1,68 @@
+"""What can go wrong with tables, views and namespaces. The kinds, and what they advise, are those of errors.py."""
+
+from lakestream.model.errors import Conflict, Corrupt, Fenced, Invalid, NotFound
+from lakestream.model.table import Receipt
+
+
+class UnknownNamespace(NotFound):
+    """No namespace has this name."""
+
+
+class UnknownTable(NotFound):
+    """No table has this name; it may have been dropped or renamed."""
+
+
+class UnknownView(NotFound):
+    """No view has this name; it may have been dropped or renamed."""
+
+
+class NamespaceExists(Conflict):
+    """A namespace of this name is there already."""
+
+
+class NamespaceNotEmpty(Conflict):
+    """The namespace still holds tables, views or namespaces."""
+
+
+class TableExists(Conflict):
+    """A table or view of this name is there already."""
+
+
+class CommitConflict(Conflict):
+    """The table has changed since it was read. Load it again, and make the change anew."""
+
+
+class AnsweredBefore(Conflict):
+    """The request was carried out before, under the same key. `receipt` has its answer."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        super().__init__(f"the request with key {receipt.key} was carried out before: its answer is in the receipt")
+        self.receipt = receipt
+
+
+class InvalidTableChange(Invalid):
+    """A table, view or change to one that Iceberg's specification does not allow."""
+
+
+class InvalidLocation(Invalid):
+    """A location outside the folder of the object store in which tables live."""
+
+
+class Guarded(Invalid):
+    """The table belongs to a topic, and this change would harm the topic."""
+
+
+class DamagedTable(Corrupt):
+    """A metadata file, manifest list or manifest that is missing or cannot be read."""
+
+
+class LedgerConflict(Conflict):
+    """The offsets of a job do not continue what is in the table: someone else has compacted them. Plan anew."""
+
+
+class JobDropped(Conflict):
+    """The job was given up before it was committed. Plan anew."""
+
+
+class CompactionFenced(Fenced):
+    """Another pipeline has taken over. Stop what is under way; claim the compaction again before going on."""

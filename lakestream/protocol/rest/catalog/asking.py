@@ -1,0 +1,122 @@
+"""Reading a request: names from its path, JSON from its body, the idempotency key from its headers; pages of a list."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from starlette.requests import Request
+
+from lakestream.catalog.requests import Once, TableChange, checked_name, checked_namespace
+from lakestream.catalog.values import Json, wanted, wanted_objects
+from lakestream.model.table import Namespace
+from lakestream.model.table_errors import InvalidTableChange
+
+BODY_BYTES_MAX = 64 * 1024 * 1024
+"""A commit carries a snapshot's summary and schemas, not data: more than this is no honest request."""
+PAGE_MAX = 1_000
+IDEMPOTENCY_KEY = "idempotency-key"
+_LEVEL_SEPARATOR = "\x1f"
+_UUID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+T = TypeVar("T")
+
+
+class Page(NamedTuple):
+    items: Sequence[Any]
+    next_token: str | None
+
+
+async def body_of(request: Request) -> Json:
+    """Raises InvalidTableChange unless the body is a JSON object."""
+    content = await raw_body(request)
+    try:
+        body = json.loads(content) if content else {}
+    except ValueError as error:
+        raise InvalidTableChange(f"the body is no JSON: {error}") from error
+    if not isinstance(body, dict):
+        raise InvalidTableChange("the body must be a JSON object")
+    return body
+
+
+async def raw_body(request: Request) -> bytes:
+    declared = request.headers.get("content-length", "0")
+    if declared.isdecimal() and int(declared) > BODY_BYTES_MAX:
+        raise InvalidTableChange(f"the body has more than {BODY_BYTES_MAX} bytes: send less at once")
+    content = await request.body()
+    if len(content) > BODY_BYTES_MAX:
+        raise InvalidTableChange(f"the body has more than {BODY_BYTES_MAX} bytes: send less at once")
+    return content
+
+
+async def once_of(request: Request) -> Once | None:
+    """Raises InvalidTableChange for a key that is no uuid."""
+    key = request.headers.get(IDEMPOTENCY_KEY)
+    if key is None:
+        return None
+    if not _UUID.fullmatch(key):
+        raise InvalidTableChange(f"Idempotency-Key must be a uuid, best of version 7, not {key!r}")
+    asked = f"{request.method} {request.url.path}?{request.url.query}\n".encode() + await raw_body(request)
+    return Once(key=key.lower(), request=hashlib.sha256(asked).hexdigest())
+
+
+def namespace_of(request: Request) -> Namespace:
+    return checked_namespace(str(request.path_params["namespace"]).split(_LEVEL_SEPARATOR))
+
+
+def parent_of(request: Request) -> Namespace:
+    asked = request.query_params.get("parent", "")
+    return checked_namespace(asked.split(_LEVEL_SEPARATOR)) if asked else ()
+
+
+def named(request: Request, what: str) -> tuple[Namespace, str]:
+    """The table or view in the path."""
+    return namespace_of(request), checked_name(request.path_params[what])
+
+
+def identifier(value: Any, name: str) -> tuple[Namespace, str]:
+    """The table or view in a body."""
+    found = wanted(value, name, dict)
+    return checked_namespace(found.get("namespace")), checked_name(found.get("name"))
+
+
+def change_of(body: Json, namespace: Namespace, name: str) -> TableChange:
+    requirements = wanted_objects(body, "requirements") if body.get("requirements") is not None else []
+    return TableChange(
+        namespace=namespace, name=name, requirements=requirements, updates=wanted_objects(body, "updates")
+    )
+
+
+def page_of(request: Request, items: Sequence[T], names: Sequence[str]) -> Page:
+    """The part of a sorted list that the request asks for; all of it if it does not ask for pages.
+
+    A token names the last item before the page, so items that come or go meanwhile shift nothing.
+    """
+    token, size = request.query_params.get("pageToken"), request.query_params.get("pageSize")
+    if token is None and size is None:
+        return Page(items, None)
+    after = _decoded(token) if token else None
+    start = next((i for i, name in enumerate(names) if after is None or name > after), len(names))
+    end = start + _page_size(size)
+    return Page(items[start:end], _encoded(names[end - 1]) if end < len(names) else None)
+
+
+def _page_size(asked: str | None) -> int:
+    if asked is None:
+        return PAGE_MAX
+    if not asked.isdecimal() or int(asked) < 1:
+        raise InvalidTableChange(f"pageSize must be a whole number above 0, not {asked!r}")
+    return min(int(asked), PAGE_MAX)
+
+
+def _encoded(name: str) -> str:
+    return base64.urlsafe_b64encode(name.encode()).decode()
+
+
+def _decoded(token: str) -> str:
+    try:
+        return base64.b64decode(token.encode(), altchars=b"-_", validate=True).decode()
+    except ValueError:
+        raise InvalidTableChange("pageToken must be a next-page-token of an earlier answer") from None

@@ -1,0 +1,87 @@
+"""Namespaces over REST: list, create, load, change properties, drop."""
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from lakestream.catalog.requests import Once, checked_namespace, receipt_of
+from lakestream.catalog.values import Json, wanted, wanted_texts
+from lakestream.metadata.table_store import TableStore, joined
+from lakestream.model.table_errors import CommitConflict
+from lakestream.protocol.rest.catalog.asking import body_of, namespace_of, page_of, parent_of
+from lakestream.protocol.rest.catalog.endpoint import NO_CONTENT, Answers, Endpoints
+from lakestream.protocol.rest.catalog.errors import Unprocessable
+
+_ATTEMPTS_MAX = 4
+
+
+class NamespaceRoutes:
+    def __init__(self, store: TableStore, endpoints: Endpoints) -> None:
+        self._store = store
+        self._endpoints = endpoints
+
+    def routes(self) -> list[Route]:
+        one = "/v1/namespaces/{namespace}"
+        return [
+            self._endpoints.reading("/v1/namespaces", self._list),
+            self._endpoints.changing("/v1/namespaces", self._create, Answers.BODY),
+            self._endpoints.reading(one, self._exists, method="HEAD"),
+            self._endpoints.reading(one, self._load),
+            self._endpoints.changing(one, self._drop, Answers.NOTHING, method="DELETE"),
+            self._endpoints.changing(f"{one}/properties", self._change_properties, Answers.BODY),
+        ]
+
+    async def _list(self, request: Request) -> Response:
+        found = await self._store.namespaces(parent_of(request))
+        page = page_of(request, found, [joined(namespace) for namespace in found])
+        return JSONResponse({"namespaces": [list(one) for one in page.items], "next-page-token": page.next_token})
+
+    async def _create(self, request: Request, once: Once | None) -> Response:
+        body = await body_of(request)
+        namespace = checked_namespace(body.get("namespace"))
+        properties = wanted_texts(body, "properties") if body.get("properties") is not None else {}
+        answer = {"namespace": list(namespace), "properties": properties}
+        await self._store.create_namespace(namespace, properties, receipt=receipt_of(once, {"body": answer}))
+        return JSONResponse(answer)
+
+    async def _exists(self, request: Request) -> Response:
+        await self._store.namespace_properties(namespace_of(request))
+        return Response(status_code=NO_CONTENT)
+
+    async def _load(self, request: Request) -> Response:
+        namespace = namespace_of(request)
+        properties = await self._store.namespace_properties(namespace)
+        return JSONResponse({"namespace": list(namespace), "properties": properties})
+
+    async def _drop(self, request: Request, once: Once | None) -> Response:
+        await self._store.drop_namespace(namespace_of(request), receipt=receipt_of(once, {}))
+        return Response(status_code=NO_CONTENT)
+
+    async def _change_properties(self, request: Request, once: Once | None) -> Response:
+        namespace, body = namespace_of(request), await body_of(request)
+        updates = wanted_texts(body, "updates") if body.get("updates") is not None else {}
+        removals = wanted(body, "removals", list) if body.get("removals") is not None else []
+        if both := sorted(set(updates) & set(removals)):
+            raise Unprocessable(f"'{both[0]}' is to be both set and removed: choose one")
+        for attempt in range(1, _ATTEMPTS_MAX + 1):
+            before = await self._store.namespace_properties(namespace)
+            answer = _change(before, updates, removals)
+            kept = {name: value for name, value in before.items() if name not in removals} | updates
+            receipt = receipt_of(once, {"body": answer})
+            try:
+                await self._store.replace_namespace_properties(
+                    namespace, expected=before, properties=kept, receipt=receipt
+                )
+                break
+            except CommitConflict:
+                if attempt == _ATTEMPTS_MAX:
+                    raise
+        return JSONResponse(answer)
+
+
+def _change(before: dict[str, str], updates: dict[str, str], removals: list[str]) -> Json:
+    return {
+        "updated": sorted(updates),
+        "removed": sorted(name for name in removals if name in before),
+        "missing": sorted(name for name in removals if name not in before),
+    }

@@ -1,0 +1,82 @@
+"""The catalog put together: `Mount("/iceberg", routes=catalog_routes(...))`.
+
+GET /v1/config names every endpoint that is served, so that clients do not try others.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.metadata_file import MetadataFiles
+from lakestream.catalog.tables import Tables
+from lakestream.catalog.values import Json
+from lakestream.catalog.view_catalog import Views
+from lakestream.metadata.table_store import TableStore
+from lakestream.model.topic import TopicId
+from lakestream.protocol.rest.catalog.endpoint import IDEMPOTENCY_KEY_LIFETIME, Endpoints
+from lakestream.protocol.rest.catalog.namespaces import NamespaceRoutes
+from lakestream.protocol.rest.catalog.tables import TableRoutes
+from lakestream.protocol.rest.catalog.views import ViewRoutes
+from lakestream.world.clock import Clock
+from lakestream.world.ids import Ids
+from lakestream.world.objects.store import ObjectStore
+
+CATALOG_PATH = "/iceberg"
+
+
+def catalog_routes(
+    *,
+    store: TableStore,
+    objects: ObjectStore,
+    clock: Clock,
+    ids: Ids,
+    delete_topic: Callable[[TopicId], Awaitable[None]],
+    system_fields: Sequence[Json] = (),
+) -> list[Route]:
+    """Everything below CATALOG_PATH. `system_fields`: the columns that `<table>__log` shows besides the table's own."""
+    table_objects = TableObjects(objects)
+    files = MetadataFiles(table_objects, ids=ids)
+    endpoints = Endpoints(store=store, files=files)
+    tables = Tables(
+        store=store,
+        objects=table_objects,
+        files=files,
+        clock=clock,
+        ids=ids,
+        delete_topic=delete_topic,
+        system_fields=system_fields,
+    )
+    views = Views(store=store, objects=table_objects, files=files, clock=clock, ids=ids)
+    served = [
+        *NamespaceRoutes(store, endpoints).routes(),
+        *TableRoutes(tables, endpoints).routes(),
+        *ViewRoutes(views, endpoints).routes(),
+    ]
+    return [_config_route(served), *served]
+
+
+def endpoint_names(routes: Sequence[Route]) -> list[str]:
+    """As the specification writes them: 'GET /v1/{prefix}/namespaces'."""
+    return [
+        f"{method} {route.path.replace('/v1/', '/v1/{prefix}/', 1)}"
+        for route in routes
+        for method in sorted(route.methods or ())
+        if method != "HEAD" or "GET" not in (route.methods or ())
+    ]
+
+
+def _config_route(served: Sequence[Route]) -> Route:
+    config = {
+        "defaults": {},
+        "overrides": {},
+        "endpoints": endpoint_names(served),
+        "idempotency-key-lifetime": IDEMPOTENCY_KEY_LIFETIME,
+    }
+
+    async def answer(request: Request) -> Response:
+        return JSONResponse(config)
+
+    return Route("/v1/config", answer)

@@ -1,0 +1,123 @@
+"""Tables over REST: list, create, load, commit, register, rename, drop, metrics; commits of several tables at once."""
+
+import hashlib
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from lakestream.catalog.metadata_file import MetadataFile, encode_metadata
+from lakestream.catalog.requests import Once
+from lakestream.catalog.tables import LoadedTable, Tables
+from lakestream.catalog.values import Metadata, wanted_objects
+from lakestream.model.table_errors import InvalidTableChange, UnknownTable
+from lakestream.protocol.rest.catalog.asking import (
+    body_of,
+    change_of,
+    identifier,
+    named,
+    namespace_of,
+    page_of,
+)
+from lakestream.protocol.rest.catalog.endpoint import NO_CONTENT, Answers, Endpoints, loaded_response
+
+_NOT_MODIFIED = 304
+_TRUE = "true"
+
+
+class TableRoutes:
+    def __init__(self, tables: Tables, endpoints: Endpoints) -> None:
+        self._tables = tables
+        self._endpoints = endpoints
+
+    def routes(self) -> list[Route]:
+        all, one = "/v1/namespaces/{namespace}/tables", "/v1/namespaces/{namespace}/tables/{table}"
+        return [
+            self._endpoints.reading(all, self._list),
+            self._endpoints.changing(all, self._create, Answers.METADATA),
+            self._endpoints.reading(one, self._exists, method="HEAD"),
+            self._endpoints.reading(one, self._load),
+            self._endpoints.changing(one, self._commit, Answers.METADATA),
+            self._endpoints.changing(one, self._drop, Answers.NOTHING, method="DELETE"),
+            self._endpoints.reading(f"{one}/metrics", self._metrics, method="POST"),
+            self._endpoints.changing("/v1/namespaces/{namespace}/register", self._register, Answers.METADATA),
+            self._endpoints.changing("/v1/tables/rename", self._rename, Answers.NOTHING),
+            self._endpoints.changing("/v1/transactions/commit", self._commit_several, Answers.NOTHING),
+        ]
+
+    async def _list(self, request: Request) -> Response:
+        namespace = namespace_of(request)
+        names = await self._tables.names(namespace)
+        page = page_of(request, names, names)
+        identifiers = [{"namespace": list(namespace), "name": name} for name in page.items]
+        return JSONResponse({"identifiers": identifiers, "next-page-token": page.next_token})
+
+    async def _create(self, request: Request, once: Once | None) -> Response:
+        namespace, body = namespace_of(request), await body_of(request)
+        if body.get("stage-create"):
+            return JSONResponse({"metadata": await self._tables.stage(namespace, body), "config": {}})
+        return loaded_response(await self._tables.create(namespace, body, once=once))
+
+    async def _exists(self, request: Request) -> Response:
+        if not await self._tables.exists(*named(request, "table")):
+            raise UnknownTable("there is no such table")
+        return Response(status_code=NO_CONTENT)
+
+    async def _load(self, request: Request) -> Response:
+        loaded = await self._tables.load(*named(request, "table"))
+        only_refs = _only_refs(request)
+        tag = _tag(loaded, only_refs)
+        if tag in [known.strip() for known in request.headers.get("if-none-match", "").split(",")]:
+            return Response(status_code=_NOT_MODIFIED, headers={"ETag": tag})
+        return loaded_response(_with_referenced_snapshots(loaded.file) if only_refs else loaded.file, {"ETag": tag})
+
+    async def _commit(self, request: Request, once: Once | None) -> Response:
+        namespace, name = named(request, "table")
+        change = change_of(await body_of(request), namespace, name)
+        (file,) = await self._tables.commit([change], once=once)
+        return loaded_response(file)
+
+    async def _commit_several(self, request: Request, once: Once | None) -> Response:
+        wanted_changes = wanted_objects(await body_of(request), "table-changes")
+        await self._tables.commit(
+            [change_of(change, *identifier(change, "identifier")) for change in wanted_changes], once=once
+        )
+        return Response(status_code=NO_CONTENT)
+
+    async def _drop(self, request: Request, once: Once | None) -> Response:
+        purge = request.query_params.get("purgeRequested", "false").lower() == _TRUE
+        await self._tables.drop(*named(request, "table"), purge=purge, once=once)
+        return Response(status_code=NO_CONTENT)
+
+    async def _register(self, request: Request, once: Once | None) -> Response:
+        return loaded_response(await self._tables.register(namespace_of(request), await body_of(request), once=once))
+
+    async def _rename(self, request: Request, once: Once | None) -> Response:
+        body = await body_of(request)
+        await self._tables.rename(identifier(body, "source"), identifier(body, "destination"), once=once)
+        return Response(status_code=NO_CONTENT)
+
+    async def _metrics(self, request: Request) -> Response:
+        """Engines report what a scan or commit cost them. Nothing here needs it yet."""
+        await body_of(request)
+        return Response(status_code=NO_CONTENT)
+
+
+def _only_refs(request: Request) -> bool:
+    asked = request.query_params.get("snapshots", "all").lower()
+    if asked not in ("all", "refs"):
+        raise InvalidTableChange(f"snapshots must be 'all' or 'refs', not {asked!r}")
+    return asked == "refs"
+
+
+def _tag(loaded: LoadedTable, only_refs: bool) -> str:
+    """Changes with everything that the answer is made from."""
+    made_from = f"{loaded.file.location} {loaded.is_log} {only_refs}"
+    return f'"{hashlib.sha256(made_from.encode()).hexdigest()[:32]}"'
+
+
+def _with_referenced_snapshots(file: MetadataFile) -> MetadataFile:
+    referenced = {ref["snapshot-id"] for ref in (file.metadata.get("refs") or {}).values()}
+    snapshots = [one for one in file.metadata.get("snapshots") or [] if one["snapshot-id"] in referenced]
+    metadata: Metadata = {**file.metadata, "snapshots": snapshots}
+    return MetadataFile(file.location, encode_metadata(metadata), metadata)

@@ -1,0 +1,64 @@
+"""Views over REST: list, create, load, replace, register, rename, drop."""
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from lakestream.catalog.requests import Once
+from lakestream.catalog.view_catalog import Views
+from lakestream.model.table_errors import UnknownView
+from lakestream.protocol.rest.catalog.asking import body_of, change_of, identifier, named, namespace_of, page_of
+from lakestream.protocol.rest.catalog.endpoint import NO_CONTENT, Answers, Endpoints, loaded_response
+
+
+class ViewRoutes:
+    def __init__(self, views: Views, endpoints: Endpoints) -> None:
+        self._views = views
+        self._endpoints = endpoints
+
+    def routes(self) -> list[Route]:
+        all, one = "/v1/namespaces/{namespace}/views", "/v1/namespaces/{namespace}/views/{view}"
+        return [
+            self._endpoints.reading(all, self._list),
+            self._endpoints.changing(all, self._create, Answers.METADATA),
+            self._endpoints.reading(one, self._exists, method="HEAD"),
+            self._endpoints.reading(one, self._load),
+            self._endpoints.changing(one, self._replace, Answers.METADATA),
+            self._endpoints.changing(one, self._drop, Answers.NOTHING, method="DELETE"),
+            self._endpoints.changing("/v1/namespaces/{namespace}/register-view", self._register, Answers.METADATA),
+            self._endpoints.changing("/v1/views/rename", self._rename, Answers.NOTHING),
+        ]
+
+    async def _list(self, request: Request) -> Response:
+        namespace = namespace_of(request)
+        names = await self._views.names(namespace)
+        page = page_of(request, names, names)
+        identifiers = [{"namespace": list(namespace), "name": name} for name in page.items]
+        return JSONResponse({"identifiers": identifiers, "next-page-token": page.next_token})
+
+    async def _create(self, request: Request, once: Once | None) -> Response:
+        return loaded_response(await self._views.create(namespace_of(request), await body_of(request), once=once))
+
+    async def _exists(self, request: Request) -> Response:
+        if not await self._views.exists(*named(request, "view")):
+            raise UnknownView("there is no such view")
+        return Response(status_code=NO_CONTENT)
+
+    async def _load(self, request: Request) -> Response:
+        return loaded_response(await self._views.load(*named(request, "view")))
+
+    async def _replace(self, request: Request, once: Once | None) -> Response:
+        namespace, name = named(request, "view")
+        return loaded_response(await self._views.commit(change_of(await body_of(request), namespace, name), once=once))
+
+    async def _drop(self, request: Request, once: Once | None) -> Response:
+        await self._views.drop(*named(request, "view"), once=once)
+        return Response(status_code=NO_CONTENT)
+
+    async def _register(self, request: Request, once: Once | None) -> Response:
+        return loaded_response(await self._views.register(namespace_of(request), await body_of(request), once=once))
+
+    async def _rename(self, request: Request, once: Once | None) -> Response:
+        body = await body_of(request)
+        await self._views.rename(identifier(body, "source"), identifier(body, "destination"), once=once)
+        return Response(status_code=NO_CONTENT)

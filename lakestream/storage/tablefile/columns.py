@@ -1,0 +1,142 @@
+"""The system columns: what a record is in a table, with field ids that are never used for anything else.
+
+    __partition __offset __timestamp __key __headers __value      visible: a raw topic's whole schema
+    __form __schema __shape __error                               hidden: in files that need them, never in a schema
+
+Readers of Iceberg go by field id, so a column may be in the file and not in the schema. The ids lie far above those of
+user columns, which are counted from 1, and below those that Iceberg keeps for itself (from 2147483447).
+
+A table whose schema shows system columns starts with `LAST_COLUMN_ID` as its last column id: engines number new columns
+from there, and neither a hidden column nor one that we may add later is ever given away.
+
+In the schema every system column is optional, since rows that other engines insert have none of them. In our files
+partition, offset and headers are required, which costs nothing to store and less to read.
+"""
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+RESERVED_IDS = range(2_000_000_000, 2_000_001_000)
+LAST_COLUMN_ID = RESERVED_IDS[-1]
+
+PARTITION, OFFSET, TIMESTAMP = "__partition", "__offset", "__timestamp"
+KEY, HEADERS, VALUE = "__key", "__headers", "__value"
+FORM, SCHEMA_ID, SHAPE, ERROR = "__form", "__schema", "__shape", "__error"
+
+
+class Form(IntEnum):
+    """How a row holds its record's value. Stored in files: numbers are never reused."""
+
+    COLUMNS = 0
+    """In typed columns, which give the bytes back exactly."""
+    BYTES = 1
+    """In `__value`."""
+    NULL = 2
+    """There is no value."""
+    QUARANTINED = 3
+    """In `__value`, since it breaks the contract; `__error` says how."""
+    RAW_BATCH = 4
+    """The row is a whole record batch that could not be read: its bytes are in `__value`, its base in `__offset`."""
+
+
+class Column(NamedTuple):
+    name: str
+    field_id: int
+    iceberg: str
+    arrow: pa.DataType
+    required_in_file: bool
+    doc: str
+
+
+HEADERS_ELEMENT_ID = 2_000_000_106
+HEADER_KEY_ID = 2_000_000_107
+HEADER_VALUE_ID = 2_000_000_108
+FIELD_ID = b"PARQUET:field_id"
+
+
+def _with_id(name: str, kind: pa.DataType, field_id: int, *, nullable: bool) -> pa.Field:
+    return pa.field(name, kind, nullable=nullable, metadata={FIELD_ID: str(field_id)})
+
+
+HEADERS_TYPE = pa.list_(
+    _with_id(
+        "element",
+        pa.struct(
+            [
+                _with_id("key", pa.string(), HEADER_KEY_ID, nullable=False),
+                _with_id("value", pa.binary(), HEADER_VALUE_ID, nullable=True),
+            ]
+        ),
+        HEADERS_ELEMENT_ID,
+        nullable=False,
+    )
+)
+TIMESTAMP_TYPE = pa.timestamp("us", "UTC")
+
+VISIBLE = (
+    Column(PARTITION, 2_000_000_101, "int", pa.int32(), True, "partition of the topic"),
+    Column(OFFSET, 2_000_000_102, "long", pa.int64(), True, "offset of the record in its partition"),
+    Column(TIMESTAMP, 2_000_000_103, "timestamptz", TIMESTAMP_TYPE, False, "time of the record; null: none"),
+    Column(KEY, 2_000_000_104, "binary", pa.binary(), False, "key of the record"),
+    Column(HEADERS, 2_000_000_105, "list", HEADERS_TYPE, True, "headers of the record, in order"),
+    Column(VALUE, 2_000_000_109, "binary", pa.binary(), False, "value of the record; null: a tombstone"),
+)
+HIDDEN = (
+    Column(FORM, 2_000_000_001, "int", pa.int32(), True, "how the row holds its value"),
+    Column(SCHEMA_ID, 2_000_000_002, "int", pa.int32(), False, "id of the schema that the value was written with"),
+    Column(SHAPE, 2_000_000_003, "int", pa.int32(), False, "version of the columns that hold the value"),
+    Column(ERROR, 2_000_000_004, "string", pa.string(), False, "how the value breaks its contract"),
+)
+ALL = VISIBLE + HIDDEN
+BY_NAME = {column.name: column for column in ALL}
+
+LEAF_IDS: dict[tuple[str, ...], int] = {
+    **{(column.name,): column.field_id for column in ALL if column.name != HEADERS},
+    (HEADERS, "list", "element", "key"): HEADER_KEY_ID,
+    (HEADERS, "list", "element", "value"): HEADER_VALUE_ID,
+}
+"""Field ids of Parquet's leaf columns, by path: Iceberg keeps its metrics by them."""
+
+
+def arrow_schema(hidden: tuple[str, ...] = ()) -> pa.Schema:
+    """The columns of a raw topic's file: the visible ones, then those of the hidden ones that it needs."""
+    columns = VISIBLE + tuple(column for column in HIDDEN if column.name in hidden)
+    return pa.schema(
+        _with_id(column.name, column.arrow, column.field_id, nullable=not column.required_in_file) for column in columns
+    )
+
+
+def iceberg_fields(columns: tuple[Column, ...] = VISIBLE) -> list[dict[str, Any]]:
+    """The columns as fields of an Iceberg schema, to follow the user's."""
+    return [
+        {
+            "id": column.field_id,
+            "name": column.name,
+            "required": False,
+            "type": _headers_type() if column.name == HEADERS else column.iceberg,
+            "doc": column.doc,
+        }
+        for column in columns
+    ]
+
+
+def raw_topic_schema(schema_id: int = 0) -> dict[str, Any]:
+    """The Iceberg schema of a topic without typed columns."""
+    return {"type": "struct", "schema-id": schema_id, "fields": iceberg_fields()}
+
+
+def _headers_type() -> dict[str, Any]:
+    return {
+        "type": "list",
+        "element-id": HEADERS_ELEMENT_ID,
+        "element-required": True,
+        "element": {
+            "type": "struct",
+            "fields": [
+                {"id": HEADER_KEY_ID, "name": "key", "required": True, "type": "string"},
+                {"id": HEADER_VALUE_ID, "name": "value", "required": False, "type": "binary"},
+            ],
+        },
+    }

@@ -1,0 +1,78 @@
+"""Things worth keeping, bounded in bytes: the least recently used go first. All who want one wait for one making.
+
+A thing larger than the bound is made and handed out, but not kept.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Generic, TypeVar
+
+from lakestream.model.errors import LakestreamError
+from lakestream.world.tasks import Tasks
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Kept(Generic[K, V]):
+    def __init__(self, bytes_max: int, size: Callable[[V], int], tasks: Tasks) -> None:
+        self._bytes_max = bytes_max
+        self._size = size
+        self._tasks = tasks
+        self._held: OrderedDict[K, V] = OrderedDict()
+        self._bytes = 0
+        self._making: dict[K, asyncio.Task[V | LakestreamError]] = {}
+        self._ahead: dict[K, int] = {}
+        """What was made, or begun, for someone who has not asked yet, and about how many bytes it has."""
+
+    async def get(self, key: K, make: Callable[[], Awaitable[V]]) -> V:
+        """What is held, or what `make` makes: once for all who ask meanwhile, whoever of them gives up."""
+        self._ahead.pop(key, None)
+        if (held := self._held.get(key)) is not None:
+            self._held.move_to_end(key)
+            return held
+        made = await asyncio.shield(self._making.get(key) or self._begin(key, make))
+        if isinstance(made, LakestreamError):
+            raise made
+        return made
+
+    def make_ahead(self, key: K, make: Callable[[], Awaitable[V]], bytes_about: int) -> bool:
+        """Begin to make it for someone who will ask. False where too much is unasked for already.
+
+        Half of the room is the bound, so that nothing is thrown out before it was used. A failure is told to whoever
+        asks, and to nobody where nobody does.
+        """
+        if key in self._held or key in self._making:
+            return True
+        if sum(self._ahead.values()) + bytes_about > self._bytes_max // 2:
+            return False
+        self._ahead[key] = bytes_about
+        self._begin(key, make)
+        return True
+
+    def drop(self, key: K) -> None:
+        self._ahead.pop(key, None)
+        if (held := self._held.pop(key, None)) is not None:
+            self._bytes -= self._size(held)
+
+    def _begin(self, key: K, make: Callable[[], Awaitable[V]]) -> "asyncio.Task[V | LakestreamError]":
+        making = self._tasks.spawn(self._make(key, make), name="table-file-read")
+        self._making[key] = making
+        making.add_done_callback(lambda _: self._making.pop(key, None))
+        return making
+
+    async def _make(self, key: K, make: Callable[[], Awaitable[V]]) -> V | LakestreamError:
+        try:
+            made = await make()
+        except LakestreamError as error:
+            self._ahead.pop(key, None)
+            return error
+        self._hold(key, made)
+        return made
+
+    def _hold(self, key: K, value: V) -> None:
+        self._held[key] = value
+        self._bytes += self._size(value)
+        while self._bytes > self._bytes_max:
+            self.drop(next(iter(self._held)))

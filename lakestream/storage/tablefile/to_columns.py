@@ -1,0 +1,57 @@
+"""Records to rows of the table: the same buffers under other names; only partition, time and form are made."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lakestream.storage.records.header import NO_TIMESTAMP
+from lakestream.storage.tablefile.columns import (
+    FORM,
+    HEADERS,
+    KEY,
+    OFFSET,
+    PARTITION,
+    TIMESTAMP,
+    TIMESTAMP_TYPE,
+    VALUE,
+    Form,
+)
+from lakestream.storage.tablefile.stretch import TIMESTAMP_MS_MAX, TIMESTAMP_MS_MIN, Stretch
+
+
+def in_columns(stretches: Sequence[Stretch], schema: pa.Schema) -> pa.RecordBatch:
+    rows = _together(stretches)
+    counts = [stretch.rows.num_rows for stretch in stretches]
+    columns = {
+        PARTITION: pa.array(np.repeat(np.array([each.partition for each in stretches], np.int32), counts)),
+        OFFSET: rows.column("offset"),
+        TIMESTAMP: _micros(rows.column("timestamp").to_numpy()),
+        KEY: rows.column("key"),
+        HEADERS: rows.column("headers"),
+        VALUE: rows.column("value"),
+    }
+    if FORM in schema.names:
+        columns[FORM] = _forms(rows, np.repeat([each.is_raw for each in stretches], counts))
+    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def _together(stretches: Sequence[Stretch]) -> pa.RecordBatch:
+    """Small stretches are copied into one: Parquet and statistics cost by the piece, not only by the byte."""
+    if len(stretches) == 1:
+        return stretches[0].rows
+    return pa.concat_batches([stretch.rows for stretch in stretches])
+
+
+def _micros(times_ms: NDArray[np.int64]) -> pa.Array:
+    """-1 is null, and so is the time of a raw batch that is out of range: the run has it."""
+    none = (times_ms == NO_TIMESTAMP) | (times_ms > TIMESTAMP_MS_MAX) | (times_ms < TIMESTAMP_MS_MIN)
+    micros = np.where(none, 0, times_ms) * 1000
+    return pa.array(micros, pa.int64(), mask=none).view(TIMESTAMP_TYPE)
+
+
+def _forms(rows: pa.RecordBatch, is_raw: NDArray[np.bool_]) -> pa.Array:
+    is_null = rows.column("value").is_null().to_numpy(zero_copy_only=False)
+    forms = np.where(is_null, Form.NULL, Form.BYTES)
+    return pa.array(np.where(is_raw, Form.RAW_BATCH, forms).astype(np.int32))

@@ -1,0 +1,152 @@
+"""Writing a table file: stretches of the log in, Parquet and its descriptor out.
+
+    stretches, by partition and offset -> cut into row groups -> columns -> Parquet -> footer and descriptor
+
+Memory holds one row group, whatever the size of the file: what is finished goes to the sink. zstd at level 1; no
+dictionaries, which cost time and gain nothing on keys and payloads (the two columns of few values excepted); deltas for
+offsets and times; plain bytes for keys and values, which measured smaller and faster than delta lengths under zstd.
+Blocks carry checksums of our own (blocks.py).
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lakestream.storage.records.decode import SCHEMA
+from lakestream.storage.tablefile.blocks import SummingSink
+from lakestream.storage.tablefile.bounds import Bounds
+from lakestream.storage.tablefile.columns import FORM, HEADERS, KEY, OFFSET, PARTITION, TIMESTAMP, VALUE, arrow_schema
+from lakestream.storage.tablefile.descriptor import FileDescriptor
+from lakestream.storage.tablefile.errors import UnstorableRows
+from lakestream.storage.tablefile.metrics import described
+from lakestream.storage.tablefile.runs import FOOTER_KEY, RowRun, continues, joined, pack_runs
+from lakestream.storage.tablefile.sink import Parts, Sink
+from lakestream.storage.tablefile.sizes import GroupLimits, bytes_before_row, rows_that_fit
+from lakestream.storage.tablefile.stretch import Stretch
+from lakestream.storage.tablefile.to_columns import in_columns
+from lakestream.world.objects.store import Buffer
+
+ZSTD_LEVEL = 1
+RUNS_MAX = 512
+"""Runs of a row group beyond which a change of codec no longer starts a new one: two producers of different codecs that
+take turns record by record would make the footer larger than the rows."""
+_BOUNDED = (PARTITION, OFFSET, TIMESTAMP, KEY, VALUE)
+_STATISTICS = [PARTITION, OFFSET, TIMESTAMP, KEY, f"{HEADERS}.list.element.key", FORM]
+"""Columns with statistics for each row group. Values have none: theirs would be longer than all the others."""
+
+
+def write_table_file(
+    stretches: Iterable[Stretch], *, path: str, with_form: bool = False, limits: GroupLimits | None = None
+) -> tuple[list[Buffer], FileDescriptor]:
+    """A whole file in memory, compressed. `path` is what the descriptor will call it."""
+    sink = Parts()
+    writer = TableFileWriter(sink, with_form=with_form, limits=limits)
+    for stretch in stretches:
+        writer.add(stretch)
+    return sink.parts, writer.close(path=path)
+
+
+class TableFileWriter:
+    """Add stretches in order of partition and offset, then close. A file has at least one row."""
+
+    def __init__(self, sink: Sink, *, with_form: bool = False, limits: GroupLimits | None = None) -> None:
+        """`with_form` adds the column that raw batches need: a file that may get one must have it."""
+        self._schema = arrow_schema((FORM,) if with_form else ())
+        self._with_form = with_form
+        self._limits = limits or GroupLimits()
+        self._out = SummingSink(sink)
+        self._metadata: list[pq.FileMetaData] = []
+        self._parquet = pq.ParquetWriter(
+            pa.PythonFile(self._out, mode="w"),
+            self._schema,
+            compression="zstd",
+            compression_level=ZSTD_LEVEL,
+            use_dictionary=[PARTITION, FORM],
+            column_encoding={OFFSET: "DELTA_BINARY_PACKED", TIMESTAMP: "DELTA_BINARY_PACKED"},
+            write_statistics=_STATISTICS,
+            store_schema=False,
+            metadata_collector=self._metadata,
+        )
+        self._groups: list[list[RowRun]] = []
+        self._open: list[Stretch] = []
+        self._runs: list[RowRun] = []
+        self._rows = 0
+        self._bytes = 0
+        self._last = (-1, -1)
+        self._bounds = {name: Bounds() for name in _BOUNDED}
+
+    @property
+    def bytes_written(self) -> int:
+        """What has gone to the sink: full row groups. What is open is not among it."""
+        return self._out.bytes
+
+    def add(self, stretch: Stretch) -> None:
+        self._check(stretch)
+        if stretch.partition != self._last[0] and self._is_worth_closing():
+            self._close_group()
+        starts = bytes_before_row(stretch.rows)
+        first, count = 0, stretch.rows.num_rows
+        while first < count:
+            fit = rows_that_fit(starts, first, self._limits.rows_max - self._rows, self._limits.bytes_max - self._bytes)
+            if fit == 0 and self._rows:
+                self._close_group()
+                continue
+            taken = max(fit, 1)  # a row above the bound has a group of its own
+            self._take(stretch, first, taken, int(starts[first + taken] - starts[first]))
+            first += taken
+        self._last = (stretch.partition, stretch.last_offset)
+
+    def close(self, *, path: str) -> FileDescriptor:
+        """Write what is open, and the footer. The sink stays open: it is the caller's."""
+        if self._rows:
+            self._close_group()
+        if not self._groups:
+            raise UnstorableRows("a table file needs at least one row: write none where there are no records")
+        self._parquet.add_key_value_metadata({FOOTER_KEY: pack_runs(self._groups)})
+        self._out.hold()
+        self._parquet.close()
+        self._out.finish()
+        runs = [run for group in self._groups for run in group]
+        return described(path, self.bytes_written, self._metadata[0], self._bounds, runs)
+
+    def _check(self, stretch: Stretch) -> None:
+        rows = stretch.rows
+        if rows.schema.types != SCHEMA.types or rows.schema.names != SCHEMA.names or rows.num_rows == 0:
+            raise UnstorableRows(f"rows have schema {rows.schema}; pass at least one of {SCHEMA}")
+        first = (stretch.partition, rows.column("offset")[0].as_py())
+        if first <= self._last:
+            raise UnstorableRows(f"partition and offset {first} follow {self._last}: sort the stretches first")
+        if stretch.is_raw and not self._with_form:
+            raise UnstorableRows("a raw batch needs the form column: open the file with it")
+
+    def _is_worth_closing(self) -> bool:
+        return self._rows >= self._limits.alone_rows or self._bytes >= self._limits.alone_bytes
+
+    def _take(self, stretch: Stretch, first: int, count: int, size: int) -> None:
+        rows = stretch.rows.slice(first, count)
+        self._open.append(replace(stretch, rows=rows))
+        self._rows += count
+        self._bytes += size
+        offsets, times = rows.column("offset"), rows.column("timestamp")
+        run = RowRun(
+            partition=stretch.partition,
+            rows=count,
+            base_offset=offsets[0].as_py(),
+            last_offset=stretch.last_offset if stretch.is_raw else offsets[-1].as_py(),
+            source=stretch.source,
+            max_timestamp_ms=int(times.to_numpy().max()),
+        )
+        if self._runs and continues(self._runs[-1], run, crowded=len(self._runs) >= RUNS_MAX):
+            self._runs[-1] = joined(self._runs[-1], run)
+        else:
+            self._runs.append(run)
+
+    def _close_group(self) -> None:
+        rows = in_columns(self._open, self._schema)
+        for name, bounds in self._bounds.items():
+            bounds.widen(rows.column(name))
+        self._parquet.write_table(pa.Table.from_batches([rows]), row_group_size=self._rows)
+        self._groups.append(self._runs)
+        self._open, self._runs, self._rows, self._bytes = [], [], 0, 0

@@ -1,0 +1,190 @@
+"""Committing a job: snapshots and metadata written first, then one transaction that moves pointer and places together.
+
+    files there? -> ledger -> (table as it is now -> manifests, metadata.json -> commit_job) -> old metadata files go
+                               ^ someone else moved the pointer: from a fresh read, a few times
+
+Which snapshots a commit needs is decided from the table as it is found: one for both branches while they agree, one for
+each after `main` was changed. A commit whose answer was lost is simply asked again: a job is committed once.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.topic_commits import PreparedCommit, TopicCommits
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.errors import Conflict, LakestreamError, ObjectExists, ObjectMissing, Unavailable
+from lakestream.model.job import JobCommit, JobId, NewFileSpan, TabledRange
+from lakestream.model.table import TablePointer
+from lakestream.model.table_errors import CommitConflict, DamagedTable, UnknownTable
+from lakestream.storage.tablefile.descriptor import FileDescriptor
+from lakestream.table.compaction.ledger import Ledger, files_by_branch, ledger_of
+from lakestream.table.compaction.plan import PlannedJob, TaskSpan
+from lakestream.table.compaction.task import TaskResult
+from lakestream.world.clock import Clock
+from lakestream.world.objects.store import ObjectStore
+
+log = structlog.get_logger(__name__)
+
+ATTEMPTS_MAX = 6
+"""How often a commit is made anew because someone else committed to the table meanwhile."""
+YIELD_SECONDS_FIRST = 0.1
+YIELD_SECONDS_MAX = 2.0
+"""Whoever was faster may be about to commit again: give way, longer each time."""
+ASKS_MAX = 10
+ASK_AGAIN_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunJob:
+    """A planned job whose row is in the store, and where its files are."""
+
+    id: JobId
+    token: int
+    plan: PlannedJob
+    folder: str
+
+
+class Committer:
+    def __init__(
+        self,
+        *,
+        store: MetadataStore,
+        objects: ObjectStore,
+        locations: TableObjects,
+        commits: TopicCommits,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._objects = objects
+        self._locations = locations
+        self._commits = commits
+        self._clock = clock
+
+    async def commit(self, job: BegunJob, results: Sequence[TaskResult]) -> str:
+        """The metadata location that the commit made current. Raises Conflict and its leaves, UnknownPartition and
+        UnknownTable where the job has become pointless; Unavailable where nobody knows what became of it."""
+        await self._check_files(results)
+        ledger = ledger_of(job.id, job.plan, results, folder=job.folder)
+        await self._write_ledger(ledger)
+        pause = YIELD_SECONDS_FIRST
+        for _ in range(ATTEMPTS_MAX - 1):
+            try:
+                return await self._attempt(job, results, ledger)
+            except CommitConflict:
+                log.info("someone else committed to the table; committing again", job=job.id, table=job.plan.table)
+                await self._clock.sleep(pause)
+                pause = min(2 * pause, YIELD_SECONDS_MAX)
+        return await self._attempt(job, results, ledger)
+
+    async def _attempt(self, job: BegunJob, results: Sequence[TaskResult], ledger: Ledger) -> str:
+        pointer = await self._store.tables.table_of_topic(job.plan.topic)
+        if pointer is None or pointer.id != job.plan.table:
+            raise UnknownTable(f"table {job.plan.table} no longer belongs to its topic: it was dropped or replaced")
+        prepared = await self._commits.append(pointer, files_by_branch(results), summary=ledger.summary)
+        commit = JobCommit(
+            job=job.id,
+            token=job.token,
+            move=prepared.move,
+            ranges=tuple(TabledRange(each.partition, each.start, each.end) for each in job.plan.ranges),
+            spans=tuple(file_spans(job.plan, results)),
+        )
+        try:
+            location = await self._asked(commit)
+        except Unavailable:
+            raise  # it may have been committed: whoever finds out must still have the files
+        except LakestreamError:
+            await self._commits.abandon(prepared)
+            raise
+        await self._settle(prepared, location)
+        await self._expire(prepared.move.pointer)
+        return location
+
+    async def _asked(self, commit: JobCommit) -> str:
+        """Ask until the store answers: repeating a commit is safe."""
+        for _ in range(ASKS_MAX - 1):
+            try:
+                return await self._store.jobs.commit_job(commit)
+            except Unavailable as error:
+                log.warning("the commit's fate is not known; asking again", job=commit.job, error=str(error))
+                await self._clock.sleep(ASK_AGAIN_SECONDS)
+        return await self._store.jobs.commit_job(commit)
+
+    async def _settle(self, prepared: PreparedCommit, location: str) -> None:
+        if location == prepared.move.pointer.metadata_location:
+            await self._commits.finish(prepared)
+        else:
+            await self._commits.abandon(prepared)  # an earlier attempt was the one that counted
+
+    async def _expire(self, pointer: TablePointer) -> None:
+        """Forget snapshots of long ago. The commit stands whether or not this succeeds; the next one tries again."""
+        try:
+            prepared = await self._commits.expire(pointer)
+            if prepared is None:
+                return
+            try:
+                await self._store.tables.move_tables([prepared.move])
+            except Conflict:
+                await self._commits.abandon(prepared)
+                return
+            await self._commits.finish(prepared)
+        except LakestreamError as error:
+            log.warning("old snapshots could not be expired", table=pointer.id, error=str(error))
+
+    async def _check_files(self, results: Sequence[TaskResult]) -> None:
+        """Every file is there, whole. Raises DamagedTable."""
+        files = [file for result in results for file in (result.file, result.log_file) if file is not None]
+        await asyncio.gather(*(self._check_file(file) for file in files))
+
+    async def _check_file(self, file: FileDescriptor) -> None:
+        try:
+            _, size = await self._objects.get_tail(self._locations.key_of(file.path), 1)
+        except ObjectMissing:
+            size = 0
+        if size != file.file_size_bytes:
+            raise DamagedTable(f"{file.path} was written with {file.file_size_bytes} bytes and has {size}: plan anew")
+
+    async def _write_ledger(self, ledger: Ledger) -> None:
+        try:
+            await self._locations.write(ledger.location, ledger.content)
+        except ObjectExists:
+            return  # by an earlier try: the same job has the same ledger
+
+
+def file_spans(plan: PlannedJob, results: Sequence[TaskResult]) -> list[NewFileSpan]:
+    """What each file holds of each partition, by the plan's offsets: a file may end with a hole."""
+    partition_of = {each.number: each.partition for each in plan.ranges}
+    found = []
+    for result in results:
+        held = _held(plan.tasks[result.number])
+        rows, log_rows = _rows(result.file), _rows(result.log_file)
+        for number, (start, last_offset) in held.items():
+            files = [
+                file.path for file, own in ((result.file, rows), (result.log_file, log_rows)) if file and number in own
+            ]
+            found.append(
+                NewFileSpan(
+                    partition=partition_of[number],
+                    base_offset=start,
+                    last_offset=last_offset,
+                    file=files[0],
+                    log_file=files[1] if len(files) > 1 else None,
+                    rows=rows.get(number, 0) + log_rows.get(number, 0),
+                )
+            )
+    return found
+
+
+def _held(task: Sequence[TaskSpan]) -> dict[int, tuple[int, int]]:
+    """First and last offset of each partition in a task."""
+    held: dict[int, tuple[int, int]] = {}
+    for number, start, span in task:
+        held[number] = (held[number][0] if number in held else start, span.last_offset)
+    return held
+
+
+def _rows(file: FileDescriptor | None) -> dict[int, int]:
+    return {} if file is None else {rows.partition: rows.rows for rows in file.partitions}

@@ -1,0 +1,102 @@
+"""The ledger: which offsets a commit adds to a table, by partition and file, and where each partition then stands.
+
+    {"version": 1, "job": ..., "topic": ..., "table": ..., "partitions": [[number, start, end], ...],
+     "files": [{"path": ..., "branches": ["log", "main"], "rows": ..., "spans": [[number, base, last], ...]}]}
+
+An object beside the job's files. The snapshot's summary names it, with its hash and the job, so that anyone can follow
+the chain of a table's commits without us: each ledger starts where the one before it ended.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lakestream.catalog.data_files import DataFile
+from lakestream.model.job import JobId
+from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH
+from lakestream.storage.tablefile.descriptor import FileDescriptor
+from lakestream.table.compaction.plan import PlannedJob
+from lakestream.table.compaction.task import TaskResult
+
+LEDGER_NAME = "ledger.json"
+VERSION = 1
+
+JOB = "lakestream.job"
+LEDGER = "lakestream.ledger"
+LEDGER_HASH = "lakestream.ledger-sha256"
+WATERMARK = "lakestream.watermark"
+"""In snapshot summaries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    location: str
+    content: bytes
+    summary: Mapping[str, str]
+    """What a snapshot says of the job, and of this ledger."""
+
+
+def ledger_of(job: JobId, plan: PlannedJob, results: Sequence[TaskResult], *, folder: str) -> Ledger:
+    content = json.dumps(
+        {
+            "version": VERSION,
+            "job": job,
+            "topic": plan.topic.hex(),
+            "table": plan.table,
+            "partitions": [[each.number, each.start, each.end] for each in plan.ranges],
+            "files": [
+                *(_file(result.file, (LOG_BRANCH, MAIN_BRANCH)) for result in results if result.file),
+                *(_file(result.log_file, (LOG_BRANCH,)) for result in results if result.log_file),
+            ],
+        },
+        separators=(",", ":"),
+    ).encode()
+    location = f"{folder}/{LEDGER_NAME}"
+    hashed = hashlib.sha256(content).hexdigest()
+    summary = {JOB: job, LEDGER: location, LEDGER_HASH: hashed, **_watermark(plan)}
+    return Ledger(location=location, content=content, summary=summary)
+
+
+def files_by_branch(results: Sequence[TaskResult]) -> dict[str, list[DataFile]]:
+    """Branches that get nothing are left out. `log` comes first: it hands out row ids."""
+    shared = [data_file(result.file) for result in results if result.file]
+    log_only = [data_file(result.log_file) for result in results if result.log_file]
+    return {LOG_BRANCH: [*shared, *log_only]} | ({MAIN_BRANCH: shared} if shared else {})
+
+
+def data_file(file: FileDescriptor) -> DataFile:
+    """As the catalog takes it."""
+    return {
+        "spec-id": 0,
+        "content": "data",
+        "file-path": file.path,
+        "file-format": "parquet",
+        "partition": [],
+        "record-count": file.record_count,
+        "file-size-in-bytes": file.file_size_bytes,
+        "column-sizes": _pairs(file.column_sizes),
+        "value-counts": _pairs(file.value_counts),
+        "null-value-counts": _pairs(file.null_value_counts),
+        "nan-value-counts": _pairs(file.nan_value_counts),
+        "lower-bounds": _pairs({field: bound.hex() for field, bound in file.lower_bounds.items()}),
+        "upper-bounds": _pairs({field: bound.hex() for field, bound in file.upper_bounds.items()}),
+        "split-offsets": list(file.split_offsets),
+        "sort-order-id": 0,
+    }
+
+
+def _file(file: FileDescriptor, branches: Sequence[str]) -> dict[str, object]:
+    spans = [[rows.partition, rows.base_offset, rows.last_offset] for rows in file.partitions]
+    return {"path": file.path, "branches": branches, "rows": file.record_count, "spans": spans}
+
+
+def _watermark(plan: PlannedJob) -> dict[str, str]:
+    """How far the table is complete, by records' times: the least over the partitions that moved. Idle ones, which may
+    never have another record, are left out; so is everything while a partition has no times."""
+    least = min(each.max_timestamp_ms for each in plan.ranges)
+    return {WATERMARK: str(least)} if least >= 0 else {}
+
+
+def _pairs(values: Mapping[int, object]) -> dict[str, list[object]]:
+    return {"keys": list(values), "values": list(values.values())}

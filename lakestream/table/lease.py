@@ -1,0 +1,57 @@
+"""The right to compact, held for as long as the pipeline lives: claimed, renewed in the background, given back.
+
+It is counted on the monotonic clock from before it was asked for, so that this side never believes in it for longer
+than the store does. Whoever waits for it asks again and again: of two pipelines one works and the other stands by.
+"""
+
+import structlog
+
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.errors import LakestreamError
+from lakestream.model.job import CompactionLease
+from lakestream.world.clock import Clock
+
+log = structlog.get_logger(__name__)
+
+TTL_MS = 15_000
+RENEWALS_PER_TTL = 3
+
+
+class LeaseKeeper:
+    def __init__(self, store: MetadataStore, *, holder: str, clock: Clock, ttl_ms: int = TTL_MS) -> None:
+        self._store = store
+        self._holder = holder
+        self._clock = clock
+        self._ttl_ms = ttl_ms
+        self._lease: CompactionLease | None = None
+        self._held_until = 0.0
+
+    def held(self) -> CompactionLease | None:
+        """The lease, while we may believe in it."""
+        return self._lease if self._clock.monotonic() < self._held_until else None
+
+    async def keep(self) -> None:
+        """For ever."""
+        while True:
+            try:
+                await self.claim()
+            except LakestreamError as error:
+                log.warning("the right to compact could not be renewed; trying again", error=str(error))
+            await self._clock.sleep(self._ttl_ms / 1000 / RENEWALS_PER_TTL)
+
+    async def claim(self) -> CompactionLease | None:
+        asked_at = self._clock.monotonic()
+        self._lease = await self._store.jobs.claim_compaction(self._holder, self._ttl_ms)
+        if self._lease is not None:
+            self._held_until = asked_at + self._ttl_ms / 1000
+        return self._lease
+
+    async def leave(self) -> None:
+        """Let another one begin at once. Where that fails it learns so when the lease runs out."""
+        lease, self._lease = self._lease, None
+        if lease is None:
+            return
+        try:
+            await self._store.jobs.leave_compaction(lease)
+        except LakestreamError as error:
+            log.warning("the right to compact could not be given back; it will run out", error=str(error))

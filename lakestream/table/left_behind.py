@@ -1,0 +1,57 @@
+"""What jobs leave behind that were never committed: their files go, and never a file that is referred to.
+
+    dropped by us          -> its folder is deleted at once
+    left by a crash        -> the next holder of the lease drops it, then deletes its folder
+    a writer that went on  -> an hour later every dropped job's folder is looked at once more, then it is forgotten
+
+A job is dropped before anything of it is deleted, and a dropped job can no longer be committed.
+"""
+
+import structlog
+
+from lakestream.catalog.locations import TableObjects
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.errors import LakestreamError
+from lakestream.model.job import JobId, LeftJob
+from lakestream.model.table import TableId
+
+log = structlog.get_logger(__name__)
+
+DROPPED_KEPT_MS = 3_600_000
+"""Longer than any worker goes on writing for a driver that is gone."""
+SWEPT_AT_ONCE = 1_000
+
+
+class LeftBehind:
+    def __init__(self, store: MetadataStore, locations: TableObjects) -> None:
+        self._store = store
+        self._locations = locations
+
+    def folder(self, table: TableId, job: JobId) -> str:
+        """Where a job writes: everything of it, and nothing else, lies below."""
+        return f"{self._locations.log_folder(table)}/{job}"
+
+    async def drop(self, job: LeftJob) -> None:
+        """Give up a job of our own and delete its files; one that turns out to be committed keeps them."""
+        if await self._store.jobs.drop_job(job.id):
+            await self._delete(job)
+
+    async def take_over(self, token: int) -> None:
+        """Clear away what earlier holders of the lease did not finish."""
+        for job in await self._store.jobs.drop_left_jobs(token):
+            log.info("a job that was never finished is dropped", job=job.id, table=job.table)
+            await self._delete(job)
+
+    async def sweep(self) -> None:
+        """Dropped jobs of a while ago once more, and then forget them; committed ones are forgotten as well."""
+        old = await self._store.jobs.old_dropped_jobs(DROPPED_KEPT_MS, SWEPT_AT_ONCE)
+        for job in old:
+            await self._delete(job)
+        await self._store.jobs.forget_jobs(DROPPED_KEPT_MS, [job.id for job in old])
+
+    async def _delete(self, job: LeftJob) -> None:
+        try:
+            await self._locations.delete_below(self.folder(job.table, job.id))
+        except LakestreamError as error:
+            # The job stays dropped: the sweep comes back to it.
+            log.warning("files of a dropped job could not be deleted yet", job=job.id, error=str(error))

@@ -1,0 +1,27 @@
+"""SQL on Spark, through the catalog like any other Spark: for `lakestream sql --engine spark`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+
+from lakestream.model.errors import LakestreamError
+from lakestream.model.table import STREAMS
+from lakestream.table.lake_session import CATALOG, first_line, lake_session
+
+
+class QueryFailed(LakestreamError):
+    """Spark could not answer. Change the query as it says."""
+
+
+@contextmanager
+def ask_spark(uri: str, query: str) -> Iterator[pa.RecordBatchReader]:
+    """The answer to `query`, with the catalog at `uri` as `lake` and the topics' tables at hand."""
+    with lake_session(uri, name="lakestream-sql") as session:
+        try:
+            session.sql(f"USE {CATALOG}.{'.'.join(STREAMS)}")
+            answer: pa.Table = session.sql(query).toArrow()
+        except PySparkException as error:
+            raise QueryFailed(f"{first_line(error)}\n`SHOW TABLES` lists the tables") from None
+        yield answer.to_reader()

@@ -1,0 +1,105 @@
+"""Rewriting on Spark: tasks go out in a closure, results come back as text; `mapInArrow` calls our code in between.
+
+    session.range(tasks) -> mapInArrow(rewrite the tasks of these numbers) -> collect
+
+Each worker opens the object store itself. A task that fails says so in its result; if a whole worker dies, Spark begins
+its task again in another.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+
+import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark import TaskContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from lakestream.table.compaction.rewrite import rewrite_task
+from lakestream.table.compaction.task import RewriteTask, TaskResult
+from lakestream.table.pipeline import RewriteFailed
+from lakestream.world.chance import SystemChance
+from lakestream.world.clock import SystemClock
+from lakestream.world.ids import Ids
+from lakestream.world.objects.open import open_objects
+from lakestream.world.threads import ThreadPool, Threads
+
+SLICES_PER_CORE_MAX = 8
+"""Small tasks share a slice: Spark needs about ten milliseconds for each."""
+_RESULT = "result"
+_WORKER_THREADS = 8
+"""For files: reads in flight, and the work itself."""
+
+
+class SparkRewriter:
+    def __init__(self, session: SparkSession, threads: Threads) -> None:
+        """`threads`: one thread of ours waits for Spark."""
+        self._session = session
+        self._threads = threads
+
+    @property
+    def parallel(self) -> int:
+        return int(self._session.sparkContext.defaultParallelism)
+
+    async def warm_up(self) -> None:
+        """Start the workers and have Spark plan such a job once: the first takes seconds."""
+        await self._threads.run(self._run, ())
+
+    async def rewrite(self, tasks: Sequence[RewriteTask]) -> list[TaskResult]:
+        largest_first = sorted(tasks, key=lambda task: -task.bytes)
+        try:
+            return await self._threads.run(self._run, tuple(largest_first))
+        except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
+            raise RewriteFailed(f"Spark did not finish the round: {_first_line(error)}") from error
+
+    def cancel(self) -> None:
+        """End what runs: it raises RewriteFailed."""
+        self._session.sparkContext.cancelAllJobs()
+
+    def _run(self, tasks: tuple[RewriteTask, ...]) -> list[TaskResult]:
+        rows = max(len(tasks), self.parallel)
+        slices = min(rows, self.parallel * SLICES_PER_CORE_MAX)
+        frame = self._session.range(0, rows, 1, slices).mapInArrow(_rewriting(tasks), f"{_RESULT} string")
+        return [TaskResult.from_json(row[0]) for row in frame.collect()]
+
+
+def _rewriting(
+    tasks: tuple[RewriteTask, ...],
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    """The function that Spark sends to its workers, tasks and all."""
+
+    def rewrite(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        numbers = [number for batch in batches for number in batch.column(0).to_pylist() if number < len(tasks)]
+        results = asyncio.run(rewrite_all([tasks[number] for number in numbers], attempt=_attempt()))
+        yield pa.record_batch({_RESULT: pa.array([result.to_json() for result in results], pa.string())})
+
+    return rewrite
+
+
+async def rewrite_all(tasks: Sequence[RewriteTask], *, attempt: int = 0) -> list[TaskResult]:
+    """One after the other, in this process."""
+    if not tasks:
+        return []
+    clock, threads = SystemClock(), ThreadPool(_WORKER_THREADS, "rewrite")
+    objects = await open_objects(
+        tasks[0].objects_url,
+        clock=clock,
+        ids=Ids(clock, SystemChance()),
+        threads=threads,
+        options=tasks[0].objects_options,
+        probe=False,
+    )
+    try:
+        return [await rewrite_task(task, objects=objects, threads=threads, attempt=attempt) for task in tasks]
+    finally:
+        await objects.close()
+        threads.close()
+
+
+def _attempt() -> int:
+    context = TaskContext.get()
+    return 0 if context is None else int(context.attemptNumber())
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

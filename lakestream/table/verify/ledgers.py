@@ -1,0 +1,128 @@
+"""The chain of ledgers: every commit of compaction says which offsets it added, in which files, from where to where.
+
+    snapshot <- snapshot <- snapshot         the branch `log`, as far back as its snapshots are kept
+       |           |           |
+    [0, 100)   [100, 250)   [250, 400)       of partition 0: each starts where the one before it ended
+
+A gap is right only where records were deleted before they could be tabled: it lies below the log's start then.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from lakestream.catalog.values import Json, Metadata, by_id
+from lakestream.model.table import LOG_BRANCH
+from lakestream.table.compaction.ledger import JOB, LEDGER, LEDGER_HASH, VERSION
+from lakestream.table.verify.rows import DataFileRow, Range
+
+
+class LedgerRef(NamedTuple):
+    """What a snapshot says of its ledger."""
+
+    snapshot_id: int
+    location: str
+    sha256: str
+    job: str
+
+
+class LedgerFile(NamedTuple):
+    path: str
+    rows: int
+    last_offsets: Mapping[int, int]
+    """By partition."""
+
+
+class Ledger(NamedTuple):
+    ref: LedgerRef
+    ranges: Mapping[int, Range]
+    files: Sequence[LedgerFile]
+
+
+class Chain(NamedTuple):
+    refs: Sequence[LedgerRef]
+    """Oldest first."""
+    is_whole: bool
+    """Whether it goes back to the table's first snapshot. Older ones are expired otherwise."""
+
+
+def chain_of(metadata: Metadata) -> Chain:
+    """From the log's head back, in the metadata of `<table>__log`."""
+    refs: list[LedgerRef] = []
+    snapshot = by_id(metadata["snapshots"], "snapshot-id", metadata["current-snapshot-id"])
+    for _ in metadata["snapshots"]:
+        if snapshot is None:
+            break
+        summary = snapshot.get("summary") or {}
+        if LEDGER in summary:
+            refs.append(
+                LedgerRef(snapshot["snapshot-id"], summary[LEDGER], summary.get(LEDGER_HASH, ""), summary.get(JOB, ""))
+            )
+        parent = snapshot.get("parent-snapshot-id")
+        if parent is None:
+            return Chain(refs[::-1], is_whole=True)
+        snapshot = by_id(metadata["snapshots"], "snapshot-id", parent)
+    return Chain(refs[::-1], is_whole=False)
+
+
+def read_ledger(ref: LedgerRef, content: bytes) -> Ledger | str:
+    """The ledger, or what is wrong with it."""
+    if hashlib.sha256(content).hexdigest() != ref.sha256:
+        return f"ledger {ref.location} is not the one that snapshot {ref.snapshot_id} was made with: its hash differs"
+    found = json.loads(content)
+    if found["version"] != VERSION:
+        return f"ledger {ref.location} has version {found['version']}; this program knows {VERSION}: use a newer one"
+    if found["job"] != ref.job:
+        return f"ledger {ref.location} is of job {found['job']}, but snapshot {ref.snapshot_id} of job {ref.job}"
+    ranges = {number: Range(start, end) for number, start, end in found["partitions"]}
+    return Ledger(ref, ranges, [_file(file) for file in found["files"] if LOG_BRANCH in file["branches"]])
+
+
+def chain_problems(ledgers: Sequence[Ledger], *, is_whole: bool, log_starts: Mapping[int, int]) -> Iterator[str]:
+    """Gaps and overlaps. `log_starts` as of after the ledgers were read."""
+    ends: dict[int, int] = {}
+    for ledger in ledgers:
+        for number, range in ledger.ranges.items():
+            before = ends.get(number, 0 if is_whole else range.start)
+            if range.start < before:
+                yield (
+                    f"partition {number}: the ledger of job {ledger.ref.job} starts at {range.start}, "
+                    f"but offsets below {before} were in the table already"
+                )
+            if range.start > max(before, log_starts.get(number, 0)) or range.end <= range.start:
+                yield (
+                    f"partition {number}: the ledger of job {ledger.ref.job} covers [{range.start}, {range.end}), "
+                    f"but the one before it ended at {before}"
+                )
+            ends[number] = range.end
+
+
+def chain_ends(ledgers: Sequence[Ledger]) -> dict[int, int]:
+    """Where each partition stands by its last ledger."""
+    return {number: range.end for ledger in ledgers for number, range in ledger.ranges.items()}
+
+
+def file_problems(
+    ledgers: Sequence[Ledger], files: Sequence[DataFileRow], *, is_whole: bool, log_starts: Mapping[int, int]
+) -> Iterator[str]:
+    """What ledgers and manifests say of the same files."""
+    listed = {file.path: file for ledger in ledgers for file in ledger.files}
+    present = {file.path: file for file in files}
+    for path in sorted(listed.keys() & present.keys()):
+        if listed[path].rows != present[path].rows:
+            yield f"{path} has {listed[path].rows} rows by its ledger and {present[path].rows} by its manifest"
+    for path in sorted(listed.keys() - present.keys()):
+        kept = [number for number, last in listed[path].last_offsets.items() if last >= log_starts.get(number, 0)]
+        if kept:
+            yield f"{path} is in a ledger and holds records of partition {kept[0]}, but the log refers to it no more"
+    if is_whole:
+        for path in sorted(present.keys() - listed.keys()):
+            yield f"{path} is part of the log, but no ledger says so"
+
+
+def _file(file: Json) -> LedgerFile:
+    lasts: dict[int, int] = {}
+    for number, _, last in file["spans"]:
+        lasts[number] = max(last, lasts.get(number, -1))
+    return LedgerFile(file["path"], file["rows"], lasts)

@@ -1,0 +1,122 @@
+"""The table's side, on Spark: `<table>__log` read as a plain Iceberg table at one snapshot, hashed by Spark itself.
+
+A batch that could not be read is one row that holds its bytes (form 4). Its place in the log is in the first 16 of them
+and is patched as it is sent, so these are left out, on both sides; its time is among the bytes.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from lakestream.storage.tablefile.columns import FORM, HEADERS, KEY, OFFSET, PARTITION, TIMESTAMP, VALUE, Form
+from lakestream.table.verify.digest import CHUNK_OFFSETS, Chunk, Digest, Digests
+
+PLACE_BYTES = 16
+"""Of a batch's header: base offset, length, leader epoch."""
+_HALF = 32
+_LOW = 0xFFFF_FFFF
+
+
+class Range(NamedTuple):
+    """Offsets [start, end) of a partition."""
+
+    start: int
+    end: int
+
+
+class DataFileRow(NamedTuple):
+    path: str
+    rows: int
+    bytes: int
+
+
+class LogRows:
+    def __init__(self, session: SparkSession, table: str, snapshot_id: int) -> None:
+        """`table` is qualified: lake.streams.orders__log."""
+        self._session = session
+        self._table = table
+        self._snapshot_id = snapshot_id
+
+    def files(self) -> list[DataFileRow]:
+        """By the manifests."""
+        found = self._read(f"{self._table}.files").select("file_path", "record_count", "file_size_in_bytes").collect()
+        return [DataFileRow(*row) for row in found]
+
+    def manifests(self) -> list[str]:
+        return [row[0] for row in self._read(f"{self._table}.manifests").select("path").collect()]
+
+    def rows_by_file(self) -> dict[str, int]:
+        """As they are counted in the files."""
+        counted = self._read(self._table).groupBy("_file").agg(f.count(OFFSET)).collect()
+        return {row[0]: row[1] for row in counted}
+
+    def digests(self, ranges: Mapping[int, Range]) -> Digests:
+        found = (
+            self._read(self._table)
+            .transform(hashed)
+            .join(f.broadcast(self._ranges(ranges)), on="partition", how="inner")
+            .where((f.col("offset") >= f.col("start")) & (f.col("offset") < f.col("end")))
+            .transform(digested)
+            .collect()
+        )
+        return {Chunk(partition, number): Digest(*digest) for partition, number, *digest in found}
+
+    def hashes(self, partition: int, range: Range) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(offsets, hashes) of a few rows, in offset order."""
+        found = (
+            self._read(self._table)
+            .where((f.col(PARTITION) == partition) & f.col(OFFSET).between(range.start, range.end - 1))
+            .transform(hashed)
+            .select("offset", "hash")
+            .orderBy("offset")
+            .toArrow()
+        )
+        return found.column("offset").to_numpy(), found.column("hash").to_numpy()
+
+    def _read(self, table: str) -> DataFrame:
+        return self._session.read.option("versionAsOf", str(self._snapshot_id)).table(table)
+
+    def _ranges(self, ranges: Mapping[int, Range]) -> DataFrame:
+        rows = [(partition, *range) for partition, range in ranges.items()]
+        return self._session.createDataFrame(rows, "partition int, start bigint, end bigint")
+
+
+def hashed(rows: DataFrame) -> DataFrame:
+    """partition, offset, hash: as hashing.py has it."""
+    is_batch = f.col(FORM) == f.lit(Form.RAW_BATCH.value)
+    value = f.when(is_batch, f.substring(f.col(VALUE), PLACE_BYTES + 1, 2**31 - 1)).otherwise(f.col(VALUE))
+    time_ms = f.when(is_batch, f.lit(None)).otherwise(f.unix_millis(f.col(TIMESTAMP)))
+    headers = f.transform(f.col(HEADERS), lambda one: f.struct(one["key"], _length(one["value"]), one["value"]))
+    return rows.select(
+        f.col(PARTITION).alias("partition"),
+        f.col(OFFSET).alias("offset"),
+        f.xxhash64(
+            f.col(OFFSET),
+            f.coalesce(time_ms, f.lit(-1).cast("bigint")),
+            _length(f.col(KEY)),
+            f.col(KEY),
+            _length(value),
+            value,
+            f.size(f.col(HEADERS)).cast("bigint"),
+            headers,
+        ).alias("hash"),
+    )
+
+
+def digested(rows: DataFrame) -> DataFrame:
+    """partition, number and digest of each chunk."""
+    hash = f.col("hash")
+    return rows.groupBy("partition", f.expr(f"offset div {CHUNK_OFFSETS}").alias("number")).agg(
+        f.count("*").alias("records"),
+        f.bit_xor(hash).alias("xor"),
+        f.sum(hash.bitwiseAND(f.lit(_LOW))).alias("low"),
+        f.sum(f.shiftrightunsigned(hash, _HALF)).alias("high"),
+    )
+
+
+def _length(content: Column) -> Column:
+    return f.coalesce(f.octet_length(content).cast("bigint"), f.lit(-1).cast("bigint"))

@@ -1,0 +1,239 @@
+"""One topic and its table, verified: what was compared, and every difference that was found.
+
+    tails -> table's metadata (at least as new) -> ledgers -> objects -> topic's digests, table's digests -> differences
+
+Both sides go on living meanwhile. What was tabled when the tails were read must be on both; records that were deleted
+since are forgiven, once the tails have been read again.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from lakestream.catalog.topic_table import LOG_SUFFIX
+from lakestream.catalog.values import Metadata
+from lakestream.table.lake_session import CATALOG
+from lakestream.table.verify.digest import Chunk, Digests, differing
+from lakestream.table.verify.ledgers import (
+    Ledger,
+    chain_ends,
+    chain_of,
+    chain_problems,
+    file_problems,
+    read_ledger,
+)
+from lakestream.table.verify.objects import problems_of_objects, read_objects
+from lakestream.table.verify.records import RecordSource, TopicSide, hashes_of, read_topic
+from lakestream.table.verify.rows import DataFileRow, LogRows, Range
+
+CHUNKS_LOOKED_INTO_MAX = 16
+OFFSETS_NAMED_MAX = 5
+
+
+class PartitionState(NamedTuple):
+    log_start: int
+    tabled_until: int
+    wal_start: int | None
+    """The first offset that lies in the WAL."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicToVerify:
+    name: str
+    table: str
+    """namespace.name"""
+    metadata: Metadata
+    """Of `<table>__log`, read after `partitions`."""
+    metadata_location: str
+    partitions: Mapping[int, PartitionState]
+    source: RecordSource
+    now: Callable[[], Mapping[int, PartitionState]]
+    """The partitions as they are when it is called."""
+    objects_options: Mapping[str, str]
+
+
+@dataclass(slots=True, kw_only=True)
+class Verdict:
+    """What was compared, and what differs."""
+
+    topic: str
+    table: str | None
+    partitions: int = 0
+    records: int = 0
+    rows: int = 0
+    files: int = 0
+    objects: int = 0
+    ledgers: int = 0
+    ledgers_whole: bool = True
+    problems: list[str] = field(default_factory=list)
+
+
+def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[[int], None]) -> Verdict:
+    metadata = topic.metadata
+    verdict = Verdict(topic=topic.name, table=topic.table, partitions=len(topic.partitions))
+    verdict.problems += _wal_problems(topic.partitions)
+    log = LogRows(session, f"{CATALOG}.{topic.table}{LOG_SUFFIX}", metadata["current-snapshot-id"])
+    ledgers = _ledgers(topic, verdict)
+    try:
+        files, manifests = log.files(), log.manifests()
+    except (PySparkException, Py4JError) as error:
+        verdict.problems += problems_of_objects(metadata["location"], topic.objects_options, _referenced(topic, (), ()))
+        verdict.problems.append(f"the table's manifests cannot be read, and nothing more was compared: {_cause(error)}")
+        return verdict
+    now = topic.now()
+    starts = {number: state.log_start for number, state in now.items()}
+    verdict.problems += chain_problems(ledgers, is_whole=verdict.ledgers_whole, log_starts=starts)
+    verdict.problems += _end_problems(topic.partitions, now, ledgers, is_whole=verdict.ledgers_whole)
+    verdict.problems += file_problems(ledgers, files, is_whole=verdict.ledgers_whole, log_starts=starts)
+    referenced = _referenced(topic, manifests, files)
+    verdict.files, verdict.objects = len(files), len(referenced)
+    verdict.problems += problems_of_objects(metadata["location"], topic.objects_options, referenced)
+    _compare(topic, log, files, verdict, advance)
+    return verdict
+
+
+def _wal_problems(partitions: Mapping[int, PartitionState]) -> Iterator[str]:
+    for number, state in partitions.items():
+        if state.wal_start is not None and state.wal_start < state.tabled_until:
+            yield (
+                f"partition {number}: offsets from {state.wal_start} on are kept in the WAL, "
+                f"though the table has everything below {state.tabled_until}"
+            )
+
+
+def _ledgers(topic: TopicToVerify, verdict: Verdict) -> list[Ledger]:
+    chain = chain_of(topic.metadata)
+    verdict.ledgers, verdict.ledgers_whole = len(chain.refs), chain.is_whole
+    locations = [ref.location for ref in chain.refs]
+    contents = read_objects(topic.metadata["location"], topic.objects_options, locations)
+    found: list[Ledger] = []
+    for ref in chain.refs:
+        content = contents[ref.location]
+        if content is None:
+            continue  # named among the objects that are missing
+        ledger = read_ledger(ref, content)
+        if isinstance(ledger, str):
+            verdict.problems.append(ledger)
+        else:
+            found.append(ledger)
+    return found
+
+
+def _end_problems(
+    before: Mapping[int, PartitionState],
+    after: Mapping[int, PartitionState],
+    ledgers: Sequence[Ledger],
+    *,
+    is_whole: bool,
+) -> Iterator[str]:
+    """The last ledger of each partition ends where the index says that the table does."""
+    ends = chain_ends(ledgers)
+    for number, state in before.items():
+        end = ends.get(number)
+        if end is None and not is_whole:
+            continue  # its last ledger has expired
+        latest = after[number].tabled_until if number in after else state.tabled_until
+        if not state.tabled_until <= (end or 0) <= max(latest, state.tabled_until):
+            yield (
+                f"partition {number} is tabled until {state.tabled_until} by the index, until {end or 0} by its ledgers"
+            )
+
+
+def _referenced(topic: TopicToVerify, manifests: Sequence[str], files: Sequence[DataFileRow]) -> dict[str, int | None]:
+    """Every object that the log's table refers to, with its size where that is known."""
+    metadata = topic.metadata
+    return {
+        topic.metadata_location: None,
+        **{entry["metadata-file"]: None for entry in metadata.get("metadata-log") or ()},
+        **{snapshot["manifest-list"]: None for snapshot in metadata["snapshots"] if "manifest-list" in snapshot},
+        **dict.fromkeys(manifests, None),
+        **{ref.location: None for ref in chain_of(metadata).refs},
+        **{file.path: file.bytes for file in files},
+    }
+
+
+def _compare(
+    topic: TopicToVerify,
+    log: LogRows,
+    files: Sequence[DataFileRow],
+    verdict: Verdict,
+    advance: Callable[[int], None],
+) -> None:
+    ranges = {
+        number: Range(state.log_start, state.tabled_until)
+        for number, state in topic.partitions.items()
+        if state.log_start < state.tabled_until
+    }
+    topic_side = read_topic(topic.source, ranges, advance)
+    verdict.problems += topic_side.problems
+    verdict.records = sum(digest.records for digest in topic_side.digests.values())
+    try:
+        counted = log.rows_by_file()
+        table_side = log.digests(topic_side.read) if topic_side.read else {}
+        verdict.rows = sum(digest.records for digest in table_side.values())
+        verdict.problems += _count_problems(files, counted)
+        verdict.problems += _differences(topic, log, topic_side, table_side)
+    except (PySparkException, Py4JError) as error:
+        verdict.problems.append(f"the table's files cannot be read, and its rows were not compared: {_cause(error)}")
+
+
+def _count_problems(files: Sequence[DataFileRow], counted: Mapping[str, int]) -> Iterator[str]:
+    for file in files:
+        if (rows := counted.get(file.path, 0)) != file.rows:
+            yield f"{file.path} holds {rows} rows, but {file.rows} by its manifest"
+
+
+def _differences(topic: TopicToVerify, log: LogRows, topic_side: TopicSide, table_side: Digests) -> Iterator[str]:
+    chunks = differing(topic_side.digests, table_side)
+    if not chunks:
+        return
+    now = topic.now()
+    for chunk in chunks[:CHUNKS_LOOKED_INTO_MAX]:
+        start = now[chunk.partition].log_start if chunk.partition in now else chunk.end
+        read = topic_side.read[chunk.partition]
+        range = Range(max(chunk.start, read.start, start), min(chunk.end, read.end))
+        if range.start < range.end:
+            yield from _differences_within(topic.source, log, chunk, range)
+    if len(chunks) > CHUNKS_LOOKED_INTO_MAX:
+        yield f"{len(chunks)} chunks of records differ; the first {CHUNKS_LOOKED_INTO_MAX} were looked into"
+
+
+def _differences_within(source: RecordSource, log: LogRows, chunk: Chunk, range: Range) -> Iterator[str]:
+    parts = [found for _, found in hashes_of(source, chunk.partition, range)]
+    ours = np.concatenate([part.offsets for part in parts]), np.concatenate([part.hashes for part in parts])
+    theirs = log.hashes(chunk.partition, range)
+    yield from record_problems(chunk.partition, ours, theirs)
+
+
+Side = tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.int64]]]
+
+
+def record_problems(partition: int, topic: Side, table: Side) -> Iterator[str]:
+    """(offsets, hashes) of both sides, record by record."""
+    once, times = np.unique(table[0], return_counts=True)
+    both, in_topic, in_table = np.intersect1d(topic[0], table[0], return_indices=True)
+    changed = both[topic[1][in_topic] != table[1][in_table]]
+    for offsets, what in (
+        (np.setdiff1d(topic[0], once), "are in the topic and not in the table"),
+        (np.setdiff1d(once, topic[0]), "are in the table and not in the topic"),
+        (once[times > 1], "are in the table more than once"),
+        (changed, "differ between topic and table"),
+    ):
+        if len(offsets):
+            yield f"partition {partition}: {len(offsets)} records {what}: offsets {_named(offsets.tolist())}"
+
+
+def _named(offsets: list[int]) -> str:
+    shown = ", ".join(map(str, offsets[:OFFSETS_NAMED_MAX]))
+    return shown if len(offsets) <= OFFSETS_NAMED_MAX else f"{shown} and others up to {offsets[-1]}"
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost reason that Java gives, in one line."""
+    causes = [line for line in str(error).splitlines() if line.startswith("Caused by: ")]
+    return causes[-1].removeprefix("Caused by: ") if causes else str(error).strip().partition("\n")[0]

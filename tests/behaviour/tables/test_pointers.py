@@ -1,0 +1,172 @@
+"""Tables: pointers that move together or not at all."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from lakestream.metadata.store import MetadataStore
+from lakestream.metadata.table_store import TableName
+from lakestream.model.table import PointerMove, TableKind, TablePointer
+from lakestream.model.table_errors import CommitConflict, TableExists, UnknownNamespace, UnknownTable
+from tests.behaviour.metadata.stage import Stage
+from tests.behaviour.tables.pointers import pointer
+
+
+def created(table: TablePointer) -> PointerMove:
+    return PointerMove(pointer=table, expected_location=None)
+
+
+def moved(table: TablePointer, to: str) -> PointerMove:
+    return PointerMove(pointer=replace(table, metadata_location=to), expected_location=table.metadata_location)
+
+
+async def with_namespace(store: MetadataStore, *tables: TablePointer) -> None:
+    await store.tables.create_namespace(("a",), {})
+    await store.tables.move_tables([created(table) for table in tables])
+
+
+def test_a_table_is_found_as_it_was_made(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        topic = stage.ids.topic_id()
+        ordinary, of_topic = pointer("t"), pointer("s", kind=TableKind.TOPIC, topic=topic)
+        await with_namespace(store, ordinary, of_topic)
+        assert await store.tables.table(("a",), "t") == ordinary
+        assert await store.tables.table(("a",), "s") == of_topic
+        assert await store.tables.table_of_topic(topic) == of_topic
+        assert await store.tables.table(("a",), "T") is None
+        assert await store.tables.table_of_topic(bytes(16)) is None
+
+    stage.run(scenario)
+
+
+def test_tables_and_views_are_listed_by_name(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        await with_namespace(store, pointer("b"), pointer("a", kind=TableKind.VIEW), pointer("B"))
+        assert await store.tables.tables(("a",)) == [
+            TableName("B", TableKind.ORDINARY),
+            TableName("a", TableKind.VIEW),
+            TableName("b", TableKind.ORDINARY),
+        ]
+
+    stage.run(scenario)
+
+
+def test_a_table_needs_its_namespace(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        with pytest.raises(UnknownNamespace):
+            await store.tables.move_tables([created(pointer("t", namespace=("nowhere",)))])
+
+    stage.run(scenario)
+
+
+def test_of_many_who_create_a_table_one_does(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        await with_namespace(store)
+        made = await asyncio.gather(
+            *(store.tables.move_tables([created(pointer("t"))]) for _ in range(6)), return_exceptions=True
+        )
+        assert sum(isinstance(one, TableExists) for one in made) == 5
+
+    stage.run(scenario)
+
+
+def test_of_many_who_commit_to_a_table_one_does(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        table = pointer("t")
+        await with_namespace(store, table)
+        outcomes = await asyncio.gather(
+            *(store.tables.move_tables([moved(table, f"file:///v{n}")]) for n in range(1, 7)), return_exceptions=True
+        )
+        assert sum(isinstance(one, CommitConflict) for one in outcomes) == 5
+        (winner,) = (n for n, one in enumerate(outcomes, start=1) if one is None)
+        found = await store.tables.table(("a",), "t")
+        assert found is not None and found.metadata_location == f"file:///v{winner}"
+
+    stage.run(scenario)
+
+
+def test_several_tables_move_together_or_not_at_all(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        first, second, new = pointer("t1"), pointer("t2"), pointer("t3")
+        await with_namespace(store, first, second)
+        stale = replace(second, metadata_location="file:///older")
+        with pytest.raises(CommitConflict):
+            await store.tables.move_tables([moved(first, "file:///v1"), created(new), moved(stale, "file:///v1")])
+        assert await store.tables.table(("a",), "t1") == first
+        assert await store.tables.table(("a",), "t3") is None
+        await store.tables.move_tables([moved(first, "file:///v1"), created(new), moved(second, "file:///v1")])
+        locations = [await store.tables.table(("a",), name) for name in ("t1", "t2", "t3")]
+        assert [one and one.metadata_location for one in locations] == ["file:///v1", "file:///v1", "file:///v0"]
+
+    stage.run(scenario)
+
+
+def test_commits_to_the_same_tables_in_either_order_do_not_block_each_other(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        first, second = pointer("t1"), pointer("t2")
+        await with_namespace(store, first, second)
+        there = [moved(first, "file:///x"), moved(second, "file:///x")]
+        back = [moved(second, "file:///y"), moved(first, "file:///y")]
+        outcomes = await asyncio.gather(
+            *(store.tables.move_tables(moves) for moves in [there, back] * 4), return_exceptions=True
+        )
+        assert sum(one is None for one in outcomes) == 1
+        assert all(one is None or isinstance(one, CommitConflict) for one in outcomes)
+
+    stage.run(scenario)
+
+
+def test_a_renamed_table_is_the_same_table(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        table = pointer("t")
+        await with_namespace(store, table, pointer("taken"))
+        await store.tables.create_namespace(("b",), {})
+        await store.tables.rename_table(table.id, ("b",), "u")
+        assert await store.tables.table(("a",), "t") is None
+        assert await store.tables.table(("b",), "u") == replace(table, namespace=("b",), name="u")
+        await store.tables.move_tables([moved(table, "file:///v1")])  # planned before the rename, and still right
+        with pytest.raises(TableExists):
+            await store.tables.rename_table(table.id, ("a",), "taken")
+        with pytest.raises(UnknownNamespace):
+            await store.tables.rename_table(table.id, ("c",), "u")
+        with pytest.raises(UnknownTable):
+            await store.tables.rename_table(pointer("x").id, ("a",), "fresh")
+
+    stage.run(scenario)
+
+
+def test_a_dropped_table_is_gone_and_its_commits_fail(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        table = pointer("t")
+        await with_namespace(store, table)
+        await store.tables.drop_table(table.id)
+        assert await store.tables.tables(("a",)) == []
+        with pytest.raises(CommitConflict):
+            await store.tables.move_tables([moved(table, "file:///v1")])
+        with pytest.raises(UnknownTable):
+            await store.tables.drop_table(table.id)
+
+    stage.run(scenario)
+
+
+def test_a_table_is_replaced_only_where_it_was_read(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        table, other = pointer("t"), pointer("t", location="file:///other")
+        await with_namespace(store, table)
+        with pytest.raises(CommitConflict):
+            await store.tables.replace_table(replace(table, metadata_location="file:///older"), other)
+        await store.tables.replace_table(table, other)
+        assert await store.tables.table(("a",), "t") == other
+
+    stage.run(scenario)
+
+
+def test_a_topic_has_one_table(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        topic = stage.ids.topic_id()
+        await with_namespace(store, pointer("t", kind=TableKind.TOPIC, topic=topic))
+        with pytest.raises(TableExists):
+            await store.tables.move_tables([created(pointer("u", kind=TableKind.TOPIC, topic=topic))])
+
+    stage.run(scenario)

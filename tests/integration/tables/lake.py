@@ -1,0 +1,178 @@
+"""A whole Lakestream in this process, over a folder, in a thread of its own: a broker and the gateway on real sockets,
+and compaction whenever the test asks for it. Its tasks run without Spark, by the code that Spark's workers run.
+
+with running_lake(folder) as lake:
+    lake.produce("orders", [b"a", b"b"])
+    lake.compact()
+    lake.command("sql", "SELECT count(*) FROM orders")
+"""
+
+import asyncio
+import json
+import sqlite3
+import threading
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from lakestream.broker.broker import BrokerLimits
+from lakestream.metadata.open import open_store
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.table import STREAMS
+from lakestream.protocol.rest.admin import admin_routes
+from lakestream.protocol.rest.brokers import Brokers
+from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
+from lakestream.protocol.rest.server import HttpServer
+from lakestream.protocol.rest.table_status import TableStatus
+from lakestream.storage.tablefile.columns import ALL, iceberg_fields
+from lakestream.table.building import build_pipeline
+from lakestream.table.compaction.plan import PlanLimits
+from lakestream.table.compaction.task import RewriteTask, TaskResult
+from lakestream.table.pipeline import Pipeline
+from lakestream.table.spark_rewriter import rewrite_all
+from lakestream.testing.local import LocalLakestream
+from lakestream.world.chance import SystemChance
+from lakestream.world.clock import SystemClock
+from lakestream.world.ids import Ids
+from lakestream.world.objects.open import open_objects
+from lakestream.world.threads import ThreadPool
+from tests.integration.up_process import Done, command
+
+T = TypeVar("T")
+
+_SECONDS_MAX = 60
+_HOST = "127.0.0.1"
+_ROUNDS_MAX = 20
+
+
+class InThisProcess:
+    async def rewrite(self, tasks: Sequence[RewriteTask]) -> list[TaskResult]:
+        return await rewrite_all(tasks)
+
+
+class RunningLake:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.kafka = ""
+        self.http = ""
+        self.grace_ms = 3_600_000
+        self.store: MetadataStore
+        self._loop: asyncio.AbstractEventLoop
+        self._pipeline: Pipeline
+
+    @property
+    def uri(self) -> str:
+        return f"http://{self.http}{CATALOG_PATH}"
+
+    @property
+    def objects(self) -> Path:
+        return self.folder / "objects"
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=_SECONDS_MAX)
+
+    def create(self, topic: str, partitions: int) -> None:
+        admin = AdminClient({"bootstrap.servers": self.kafka})
+        for made in admin.create_topics([NewTopic(topic, partitions)]).values():
+            made.result(timeout=_SECONDS_MAX)
+
+    def produce(self, topic: str, values: Sequence[bytes | None], **fields: Any) -> None:
+        """Every value is acknowledged when this returns. Keys and headers differ from record to record."""
+        producer = Producer({"bootstrap.servers": self.kafka, "linger.ms": 5, **fields})
+        for at, value in enumerate(values):
+            key = None if at % 3 == 2 else b"key-%d" % at
+            headers: list[Any] = [("h", b"x"), ("n", None)] if at % 4 == 1 else []
+            producer.produce(topic, value=value, key=key, headers=headers)
+            producer.poll(0)
+        assert producer.flush(_SECONDS_MAX) == 0
+
+    def compact(self) -> None:
+        """Until everything is in the tables."""
+        self.run(self._compact())
+
+    async def _compact(self) -> None:
+        for _ in range(_ROUNDS_MAX):
+            lease = await self.store.jobs.claim_compaction("test", 60_000)
+            assert lease is not None
+            if (await self._pipeline.round(lease)).was_idle:
+                return
+        raise AssertionError("compaction does not come to an end")
+
+    def edit(self, statement: str) -> None:
+        """Damage the metadata store by hand."""
+        with closing(sqlite3.connect(self.folder / "metadata.db", timeout=_SECONDS_MAX)) as connection, connection:
+            assert connection.execute(statement).rowcount > 0
+
+    def command(self, *arguments: str) -> Done:
+        where = ["--http", self.http]
+        return command(*arguments, *where, *(["--kafka", self.kafka] if arguments[0] == "verify" else []))
+
+    def json(self, *arguments: str) -> Any:
+        done = self.command(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    async def serve(self, ready: threading.Event, stop: threading.Event, limits: BrokerLimits | None) -> None:
+        self._loop = asyncio.get_running_loop()
+        metadata, objects_url = f"sqlite://{self.folder}/metadata.db", self.objects.as_uri()
+        async with AsyncExitStack() as stack:
+            local = LocalLakestream(metadata=metadata, objects=objects_url, limits=limits)
+            await stack.enter_async_context(local)
+            self.kafka = local.bootstrap
+            clock = SystemClock()
+            ids = Ids(clock, SystemChance())
+            threads = ThreadPool(4, "objects")
+            stack.callback(threads.close)
+            objects = await open_objects(objects_url, clock=clock, ids=ids, threads=threads)
+            stack.push_async_callback(objects.close)
+            self.store = await open_store(metadata, clock=clock, ids=ids)
+            stack.push_async_callback(self.store.close)
+            await self.store.tables.create_namespace(STREAMS, {})
+            self._pipeline = build_pipeline(
+                store=self.store,
+                objects=objects,
+                objects_options={},
+                rewriter=InThisProcess(),
+                limits=PlanLimits(freshness_ms=0),
+                clock=clock,
+                ids=ids,
+            )
+            catalog = catalog_routes(
+                store=self.store.tables,
+                objects=objects,
+                clock=clock,
+                ids=ids,
+                delete_topic=self.store.delete_topic,
+                system_fields=iceberg_fields(ALL),
+            )
+            brokers = Brokers(self.store)
+            stack.push_async_callback(brokers.close)
+            tables = TableStatus(self.store, objects, ids=ids, grace_ms=self.grace_ms)
+            routes = [*admin_routes(self.store, brokers, tables), Mount(CATALOG_PATH, routes=catalog)]
+            server = HttpServer(Starlette(routes=routes), _HOST, 0)
+            server.start()
+            stack.push_async_callback(server.stop)
+            self.http = f"{_HOST}:{server.port}"
+            ready.set()
+            while not stop.is_set():
+                await asyncio.sleep(0.05)
+
+
+@contextmanager
+def running_lake(folder: Path, *, limits: BrokerLimits | None = None) -> Iterator[RunningLake]:
+    lake = RunningLake(folder)
+    ready, stop = threading.Event(), threading.Event()
+    thread = threading.Thread(target=lambda: asyncio.run(lake.serve(ready, stop, limits)), daemon=True)
+    thread.start()
+    assert ready.wait(_SECONDS_MAX), "it did not start"
+    try:
+        yield lake
+    finally:
+        stop.set()
+        thread.join(_SECONDS_MAX)

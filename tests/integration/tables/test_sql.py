@@ -1,0 +1,128 @@
+"""`lakestream sql`: the tables of topics, asked by DuckDB and by Spark through the catalog."""
+
+import csv
+import io
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.integration.tables.lake import RunningLake, running_lake
+from tests.integration.up_process import command
+from tests.spark_session import missing_spark, spark_session
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
+    with running_lake(tmp_path_factory.mktemp("lake")) as running:
+        running.produce("shop.orders", [b"first", b"\xff\x00", None, "größer".encode()])
+        running.compact()
+        yield running
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Open before the command, which then uses it: it would start its own otherwise, for ten seconds."""
+    if (reason := missing_spark()) is not None:
+        pytest.skip(reason)
+    with spark_session(tmp_path_factory.mktemp("spark")) as session:
+        yield session
+
+
+def test_a_topic_is_asked_by_the_name_of_its_table(lake: RunningLake) -> None:
+    rows = lake.json("sql", "SELECT __offset, __key, __value, __headers FROM shop_orders ORDER BY __offset")
+    assert rows == [
+        {"__offset": 0, "__key": "key-0", "__value": "first", "__headers": []},
+        {
+            "__offset": 1,
+            "__key": "key-1",
+            "__value": "\\xff00",
+            "__headers": [{"key": "h", "value": "x"}, {"key": "n", "value": None}],
+        },
+        {"__offset": 2, "__key": None, "__value": None, "__headers": []},
+        {"__offset": 3, "__key": "key-3", "__value": "größer", "__headers": []},
+    ]
+
+
+def test_people_get_a_table_in_which_bytes_are_readable(lake: RunningLake) -> None:
+    done = lake.command("sql", "SELECT __offset, __value, __headers FROM shop_orders ORDER BY __offset")
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[0] == ["__offset", "__value", "__headers"]
+    assert lines[1][:2] == ["0", "first"]
+    assert lines[2][:2] == ["1", "\\xff00"]
+    assert lines[4][:2] == ["3", "größer"]
+
+
+def test_csv_has_a_header_and_a_line_for_each_row(lake: RunningLake) -> None:
+    done = lake.command("sql", "SELECT __partition, __value FROM shop_orders ORDER BY __offset", "--csv")
+    assert list(csv.reader(io.StringIO(done.stdout))) == [
+        ["__partition", "__value"],
+        ["0", "first"],
+        ["0", "\\xff00"],
+        ["0", ""],
+        ["0", "größer"],
+    ]
+
+
+def test_an_answer_without_rows_is_an_empty_array(lake: RunningLake) -> None:
+    assert lake.json("sql", "SELECT * FROM shop_orders WHERE __offset > 100") == []
+
+
+def test_times_are_in_utc(lake: RunningLake) -> None:
+    [row] = lake.json(
+        "sql", "SELECT TIMESTAMPTZ '2026-01-31 08:00:00+02' AS t, 1.50::DECIMAL(5, 2) AS d, 'nan'::DOUBLE AS n"
+    )
+    assert row == {"t": "2026-01-31T06:00:00+00:00", "d": "1.50", "n": "nan"}
+
+
+def test_two_columns_of_one_name_are_both_shown(lake: RunningLake) -> None:
+    done = lake.command("sql", "SELECT 1 AS a, 2 AS a", "--csv")
+    assert done.stdout == "a,a\n1,2\n"
+
+
+def test_a_table_on_a_screen_ends_and_says_how_to_get_the_rest(lake: RunningLake) -> None:
+    done = lake.command("sql", "SELECT * FROM range(1001)")
+    assert len(done.stdout.splitlines()) == 1 + 1000
+    assert "--csv" in done.stderr
+    assert len(lake.json("sql", "SELECT * FROM range(1001)")) == 1001
+
+
+@pytest.mark.parametrize(
+    ("query", "advice"),
+    [
+        ("SELECT * FROM nobody", "SHOW TABLES"),
+        ("SELEC 1", "syntax error"),
+        ("SELECT 1 / 'a'", "Could not convert"),
+        ("DROP TABLE shop_orders", "droppable"),
+    ],
+)
+def test_what_cannot_be_answered_says_why(lake: RunningLake, query: str, advice: str) -> None:
+    done = lake.command("sql", query)
+    assert done.returncode == 1
+    assert advice in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_spark_gives_the_same_answer(lake: RunningLake, spark: SparkSession) -> None:
+    query = "SELECT __offset, __key, __value, __headers, __timestamp FROM shop_orders ORDER BY __offset"
+    assert lake.json("sql", query, "--engine", "spark") == lake.json("sql", query)
+
+
+def test_spark_says_why_it_cannot_answer(lake: RunningLake, spark: SparkSession) -> None:
+    done = lake.command("sql", "SELECT * FROM nobody", "--engine", "spark")
+    assert done.returncode == 1
+    assert "TABLE_OR_VIEW_NOT_FOUND" in done.stderr
+    assert "SHOW TABLES" in done.stderr
+
+
+def test_without_a_gateway_it_says_how_to_start_one() -> None:
+    done = command("sql", "SELECT 1", "--http", "127.0.0.1:1")
+    assert done.returncode == 1
+    assert "lakestream up" in done.stderr
+
+
+def test_json_and_csv_exclude_each_other(lake: RunningLake) -> None:
+    done = lake.command("sql", "SELECT 1", "--csv", "--json")
+    assert done.returncode == 2
+    assert done.stdout == ""

@@ -1,0 +1,147 @@
+"""Metadata files: their names, their history, compression, and what is deleted after a commit."""
+
+import asyncio
+import gzip
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.metadata_file import (
+    MetadataEncoder,
+    MetadataFiles,
+    decode_metadata,
+    encode_metadata,
+    next_version,
+    version_of,
+)
+from lakestream.model.table_errors import DamagedTable, InvalidLocation, InvalidTableChange
+from lakestream.world.clock import SystemClock
+from lakestream.world.objects.memory import MemoryObjects
+from tests.unit.catalog.samples import LOCATION, UUID, Lake, applied, data_file, seeded_ids, table
+
+FIRST = f"{LOCATION}/metadata/00000-a.metadata.json"
+
+
+def test_a_version_enters_the_one_before_it_in_its_log() -> None:
+    base = table()
+    next = next_version(base, FIRST, applied(base), uuid="b")
+    assert next.location == f"{LOCATION}/metadata/00001-b.metadata.json"
+    assert next.metadata["metadata-log"] == [{"timestamp-ms": base["last-updated-ms"], "metadata-file": FIRST}]
+    assert next.superfluous == ()
+
+
+@pytest.mark.parametrize("delete", [True, False])
+def test_old_versions_leave_the_log_and_are_deleted_if_the_table_wants_it(delete: bool) -> None:
+    wishes = {
+        "write.metadata.previous-versions-max": "2",
+        "write.metadata.delete-after-commit.enabled": str(delete).lower(),
+    }
+    base, location, gone = table(properties=wishes), FIRST, []
+    for uuid in "bcde":
+        next = next_version(base, location, applied(base), uuid=uuid)
+        base, location = next.metadata, next.location
+        gone += [one.rpartition("/")[2][:7] for one in next.superfluous]
+    assert [one["metadata-file"].rpartition("/")[2][:7] for one in base["metadata-log"]] == ["00002-c", "00003-d"]
+    assert gone == (["00000-a", "00001-b"] if delete else [])
+
+
+def test_a_bound_that_is_no_number_is_refused() -> None:
+    base = table(properties={"write.metadata.previous-versions-max": "many"})
+    with pytest.raises(InvalidTableChange):
+        next_version(base, FIRST, base, uuid="b")
+
+
+def test_files_are_compressed_if_the_table_wants_it() -> None:
+    async def scenario() -> None:
+        store = MemoryObjects(SystemClock())
+        objects = TableObjects(store)
+        files = MetadataFiles(objects, ids=seeded_ids())
+        metadata = table(properties={"write.metadata.compression-codec": "gzip"})
+        location = await files.write_first(metadata)
+        assert location.endswith(".gz.metadata.json")
+        assert json.loads(gzip.decompress(await store.get(objects.key_of(location)))) == metadata
+        assert (await MetadataFiles(objects, ids=seeded_ids()).read(location)).metadata == metadata
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"\x1f\x8b broken", b"\xff\xfe"])
+def test_what_is_no_metadata_file_is_said_to_be_damaged(content: bytes) -> None:
+    with pytest.raises(DamagedTable, match="where"):
+        decode_metadata(content, "where")
+
+
+def test_numbers_of_files_are_found_in_their_names() -> None:
+    assert [version_of(name) for name in (FIRST, "x/00042-u.gz.metadata.json", "x/v3.metadata.json")] == [0, 42, -1]
+
+
+def test_keeping_texts_of_snapshots_changes_no_byte() -> None:
+    encoder, lake = MetadataEncoder(), Lake(3)
+    for number in range(4):
+        lake.append(data_file(f"f{number}"), note="ü\n\"'")
+        assert encoder.encode(lake.metadata) == encode_metadata(lake.metadata)
+
+
+# --- locations ----------------------------------------------------------------------------------------
+
+
+class At(MemoryObjects):
+    def __init__(self, url: str) -> None:
+        super().__init__(SystemClock())
+        self.url = url  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("url", "location", "key"),
+    [
+        ("file:///data/a%20b", "file:///data/a b/tables/u/x", "tables/u/x"),
+        ("file:///data", "file:/data/tables/u/x", "tables/u/x"),
+        ("file:///data", "file:///data/tables/u/x", "tables/u/x"),
+        ("s3://bucket/prefix", "s3a://bucket/prefix/tables/u/x", "tables/u/x"),
+        ("s3://bucket", "s3://bucket/tables/u/x", "tables/u/x"),
+        ("memory://", "memory:///tables/u/x", "tables/u/x"),
+    ],
+)
+def test_a_location_is_a_key(url: str, location: str, key: str) -> None:
+    assert TableObjects(At(url)).key_of(location) == key
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "file:///data/wal/x",
+        "file:///data/tables",
+        "file:///data/tables/",
+        "file:///data/tables/../wal/x",
+        "file:///data/tables/.hidden",
+        "file:///data/tables//x",
+        "file:///other/tables/x",
+        "s3://data/tables/x",
+        "/data/tables/x",
+        "",
+    ],
+)
+def test_a_location_outside_the_tables_folder_is_refused(location: str) -> None:
+    with pytest.raises(InvalidLocation):
+        TableObjects(At("file:///data")).key_of(location)
+
+
+def test_a_table_does_not_live_in_anothers_folder() -> None:
+    objects = TableObjects(At("file:///data"))
+    objects.check_folder(objects.table_location(UUID), UUID)
+    objects.check_folder("file:///data/tables/of/my/own", UUID)
+    with pytest.raises(InvalidLocation, match="another"):
+        objects.check_folder(objects.table_location("11111111-2222-4333-8444-555555555555") + "/x", UUID)
+
+
+@given(st.text())
+def test_no_location_reaches_outside(location: str) -> None:
+    objects = TableObjects(At("file:///data"))
+    try:
+        key = objects.key_of(f"file:///data/tables/{location}")
+    except InvalidLocation:
+        return
+    assert key.startswith("tables/") and ".." not in key.split("/")

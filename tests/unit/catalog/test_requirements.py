@@ -1,0 +1,66 @@
+"""What a change takes for granted: each requirement holds, or stops it."""
+
+import pytest
+
+from lakestream.catalog.requirements import REQUIREMENTS, check_requirements
+from lakestream.catalog.values import Json
+from lakestream.model.table_errors import CommitConflict, InvalidTableChange, TableExists, UnknownTable
+from tests.unit.catalog.samples import UUID, add, applied, table, to_branch
+
+HOLDING: list[Json] = [
+    {"type": "assert-table-uuid", "uuid": UUID},
+    {"type": "assert-table-uuid", "uuid": UUID.upper()},
+    {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": 1},
+    {"type": "assert-ref-snapshot-id", "ref": "absent", "snapshot-id": None},
+    {"type": "assert-ref-snapshot-id", "ref": "absent"},
+    {"type": "assert-last-assigned-field-id", "last-assigned-field-id": 2},
+    {"type": "assert-current-schema-id", "current-schema-id": 0},
+    {"type": "assert-last-assigned-partition-id", "last-assigned-partition-id": 999},
+    {"type": "assert-default-spec-id", "default-spec-id": 0},
+    {"type": "assert-default-sort-order-id", "default-sort-order-id": 0},
+]
+FAILING: list[Json] = [
+    {"type": "assert-table-uuid", "uuid": "another"},
+    {"type": "assert-view-uuid", "uuid": UUID},
+    {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": 2},
+    {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None},
+    {"type": "assert-ref-snapshot-id", "ref": "absent", "snapshot-id": 1},
+    {"type": "assert-last-assigned-field-id", "last-assigned-field-id": 3},
+    {"type": "assert-current-schema-id", "current-schema-id": 1},
+    {"type": "assert-last-assigned-partition-id", "last-assigned-partition-id": 1000},
+    {"type": "assert-default-spec-id", "default-spec-id": 1},
+    {"type": "assert-default-sort-order-id", "default-sort-order-id": 1},
+]
+TABLE = applied(table(), add(1), to_branch("main", 1))
+
+
+@pytest.mark.parametrize("requirement", HOLDING)
+def test_a_requirement_that_holds_stops_nothing(requirement: Json) -> None:
+    check_requirements(TABLE, [requirement])
+
+
+@pytest.mark.parametrize("requirement", FAILING)
+def test_a_requirement_that_does_not_hold_is_a_conflict(requirement: Json) -> None:
+    with pytest.raises(CommitConflict):
+        check_requirements(TABLE, [requirement])
+
+
+def test_a_table_is_created_only_where_there_is_none() -> None:
+    check_requirements(None, [{"type": "assert-create"}])
+    with pytest.raises(TableExists):
+        check_requirements(TABLE, [{"type": "assert-create"}])
+
+
+def test_nothing_else_holds_of_a_table_that_is_not_there() -> None:
+    for requirement in FAILING:
+        with pytest.raises(UnknownTable):
+            check_requirements(None, [requirement])
+
+
+def test_every_requirement_is_tried_here() -> None:
+    assert {one["type"] for one in FAILING} | {"assert-create"} == REQUIREMENTS
+
+
+def test_an_unknown_requirement_is_refused() -> None:
+    with pytest.raises(InvalidTableChange):
+        check_requirements(TABLE, [{"type": "assert-good-weather"}])

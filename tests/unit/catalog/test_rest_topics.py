@@ -1,0 +1,164 @@
+"""Topics' tables over REST: guarded, with their log beside them."""
+
+from lakestream.catalog.values import Json
+from lakestream.model.table import TableKind
+from tests.unit.catalog.face import Face, create_request, with_face
+from tests.unit.catalog.samples import data_file, snapshot
+from tests.unit.catalog.test_rest_views import request as view_request
+
+TABLES = "namespaces/streams/tables"
+
+
+def set_property(key: str, value: str) -> Json:
+    return {"updates": [{"action": "set-properties", "updates": {key: value}}]}
+
+
+def test_a_topics_table_and_its_log_are_listed_and_loaded() -> None:
+    async def scenario(face: Face) -> None:
+        pointer = await face.make_topic()
+        names = [one["name"] for one in (await face.ask("GET", TABLES))["identifiers"]]
+        assert names == ["orders", "orders__log"]
+        await face.ask("HEAD", f"{TABLES}/orders__log", status=204)
+        table, log = [(await face.ask("GET", f"{TABLES}/{name}"))["metadata"] for name in names]
+        assert table["table-uuid"] == pointer.id != log["table-uuid"]
+        assert set(table["refs"]) == {"log", "main"} and set(log["refs"]) == {"main"}
+        assert [one["name"] for one in log["schemas"][0]["fields"]] == ["id", "__offset", "__form"]
+        tags = [(await face.answer("GET", f"{TABLES}/{name}")).headers["etag"] for name in names]
+        assert tags[0] != tags[1]
+
+    with_face(scenario)
+
+
+def test_the_log_is_read_only() -> None:
+    async def scenario(face: Face) -> None:
+        await face.make_topic()
+        log, here = f"{TABLES}/orders__log", {"namespace": ["streams"], "name": "orders__log"}
+        for asked in [
+            ("POST", log, set_property("k", "v")),
+            ("DELETE", log, None),
+            ("POST", "tables/rename", {"source": here, "destination": {"namespace": ["streams"], "name": "x"}}),
+            ("POST", "transactions/commit", {"table-changes": [{"identifier": here, **set_property("k", "v")}]}),
+        ]:
+            error = await face.refused(*asked, status=403)
+            assert error["type"] == "ForbiddenException" and "read-only" in error["message"]
+
+    with_face(scenario)
+
+
+def test_changes_are_guarded_and_harmless_ones_pass() -> None:
+    async def scenario(face: Face) -> None:
+        await face.make_topic()
+        appended = {"updates": [{"action": "add-snapshot", "snapshot": snapshot(5, sequence=9)}]}
+        error = await face.refused("POST", f"{TABLES}/orders", appended, status=403)
+        assert "producing" in error["message"]
+        changed = await face.ask("POST", f"{TABLES}/orders", set_property("write.delete.mode", "merge-on-read"))
+        assert changed["metadata"]["properties"]["write.delete.mode"] == "merge-on-read"
+
+    with_face(scenario)
+
+
+def test_our_own_commits_are_seen_at_once() -> None:
+    async def scenario(face: Face) -> None:
+        pointer = await face.make_topic()
+        files = [data_file("a")]
+        prepared = await face.commits.append(pointer, {"log": files, "main": files}, summary={"lakestream.job": "j"})
+        await face.store.tables.move_tables([prepared.move])
+        await face.commits.finish(prepared)
+        for name in ("orders", "orders__log"):
+            loaded = (await face.ask("GET", f"{TABLES}/{name}"))["metadata"]
+            assert loaded["snapshots"][-1]["summary"]["total-records"] == "10"
+
+    with_face(scenario)
+
+
+def test_an_abandoned_commit_leaves_nothing() -> None:
+    async def scenario(face: Face) -> None:
+        pointer = await face.make_topic()
+        before = {info.key async for info in face.objects.list("")}
+        files = [data_file("a")]
+        prepared = await face.commits.append(pointer, {"log": files, "main": files}, summary={})
+        assert len({info.key async for info in face.objects.list("")} - before) == 3
+        await face.commits.abandon(prepared)
+        assert {info.key async for info in face.objects.list("")} == before
+
+    with_face(scenario)
+
+
+def test_old_snapshots_expire_with_their_files() -> None:
+    async def scenario(face: Face) -> None:
+        pointer = await face.make_topic()
+        for number in range(20):
+            assert await face.commits.expire(pointer, keep=14) is None
+            files = [data_file(f"f{number}")]
+            prepared = await face.commits.append(pointer, {"log": files, "main": files}, summary={})
+            await face.store.tables.move_tables([prepared.move])
+            await face.commits.finish(prepared)
+            pointer = prepared.move.pointer
+        expiry = await face.commits.expire(pointer, keep=4)
+        assert expiry is not None
+        await face.store.tables.move_tables([expiry.move])
+        await face.commits.finish(expiry)
+        metadata = (await face.ask("GET", f"{TABLES}/orders"))["metadata"]
+        assert len(metadata["snapshots"]) == 4
+        lists = {one["manifest-list"] for one in metadata["snapshots"]}
+        found = {f"memory:///{info.key}" async for info in face.objects.list("") if info.key.endswith(".avro")}
+        assert lists < found
+        needed = set()
+        for one in metadata["snapshots"]:
+            rows = await face.commits.manifests_of(metadata, one["snapshot-id"])
+            needed |= {row["manifest_path"] for row in rows}
+        assert found == lists | needed
+
+    with_face(scenario)
+
+
+def test_tables_of_the_streams_namespace_are_made_by_topics_alone() -> None:
+    async def scenario(face: Face) -> None:
+        error = await face.refused("POST", TABLES, create_request("mine"), status=403)
+        assert "topic create" in error["message"]
+        await face.make("mine")
+        here, there = {"namespace": ["db"], "name": "mine"}, {"namespace": ["streams"], "name": "mine"}
+        await face.refused("POST", "tables/rename", {"source": here, "destination": there}, status=403)
+
+    with_face(scenario)
+
+
+def test_the_name_of_a_log_is_taken() -> None:
+    async def scenario(face: Face) -> None:
+        await face.make_topic()
+        here = {"namespace": ["streams"], "name": "orders"}
+        await face.ask("POST", "namespaces", {"namespace": ["b"]})
+        there = {"namespace": ["b"], "name": "orders"}
+        await face.ask("POST", "tables/rename", {"source": here, "destination": there}, status=204)
+        assert (await face.ask("GET", "namespaces/b/tables/orders__log"))["metadata"]["refs"].keys() == {"main"}
+        await face.refused("POST", "namespaces/b/tables", create_request("orders__log"), status=409)
+        await face.refused("POST", "namespaces/b/views", view_request("orders__log"), status=409)
+
+    with_face(scenario)
+
+
+def test_dropping_needs_leave_and_takes_the_topic_along() -> None:
+    async def scenario(face: Face) -> None:
+        pointer = await face.make_topic()
+        error = await face.refused("DELETE", f"{TABLES}/orders", status=403)
+        assert "topic delete" in error["message"]
+        await face.ask("POST", f"{TABLES}/orders", set_property("lakestream.droppable", "true"))
+        await face.ask("DELETE", f"{TABLES}/orders", status=204)
+        assert (await face.store.topics()).topics == ()
+        assert await face.store.tables.table_of_topic(pointer.topic or b"") is None
+        await face.refused("GET", f"{TABLES}/orders__log", status=404)
+
+    with_face(scenario)
+
+
+def test_no_table_takes_the_place_of_a_topics() -> None:
+    async def scenario(face: Face) -> None:
+        pointer = await face.make_topic()
+        assert pointer.kind is TableKind.TOPIC
+        made = await face.make()
+        await face.ask("DELETE", "namespaces/db/tables/t", status=204)
+        for name in ("orders", "orders__log"):
+            other = {"name": name, "metadata-location": made["metadata-location"], "overwrite": True}
+            await face.refused("POST", "namespaces/streams/register", other, status=403)
+
+    with_face(scenario)

@@ -1,0 +1,160 @@
+"""Planning: which topics are due, and how their spans become tasks."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakestream.model.job import Debt, UntabledSpan
+from lakestream.model.place import Span, Tail
+from lakestream.table.compaction.plan import LATEST_MS, PlanLimits, PlannedJob, due_debts, plan_jobs
+
+NOW = 1_000_000
+LIMITS = PlanLimits(freshness_ms=10_000, due_bytes=1_000, due_spans=10)
+UNTABLED = Tail(0, 100, 0)
+A, B, C = b"a" * 16, b"b" * 16, b"c" * 16
+
+
+def debt(
+    topic: bytes = A,
+    partition: int = 1,
+    *,
+    number: int = 0,
+    tail: Tail = UNTABLED,
+    spans: int = 1,
+    bytes: int = 10,
+    age_ms: int = 0,
+    table: str | None = "table",
+) -> Debt:
+    return Debt(topic, table, partition, number, tail, spans, bytes, NOW - age_ms)
+
+
+def spans(*records: int, base: int = 0, length: int = 10) -> list[UntabledSpan]:
+    found = []
+    for at, count in enumerate(records):
+        found.append(UntabledSpan(Span(base, base + count - 1, f"S{at}", 4, length, 50 + at, -1), 50 + at))
+        base += count
+    return found
+
+
+def due(*debts: Debt, asked: frozenset[bytes] = frozenset(), limits: PlanLimits = LIMITS) -> list[bytes]:
+    return [each.topic for each in due_debts(debts, asked, now_ms=NOW, limits=limits)]
+
+
+def test_a_topic_is_due_when_its_oldest_record_has_waited_long_enough() -> None:
+    assert due(debt(age_ms=9_999)) == []
+    assert due(debt(age_ms=10_000)) == [A]
+
+
+def test_much_data_or_many_spans_make_a_topic_due_earlier() -> None:
+    assert due(debt(bytes=999)) == []
+    assert due(debt(bytes=500), debt(partition=2, bytes=500)) == [A, A]
+    assert due(debt(spans=10)) == [A]
+
+
+def test_whoever_asked_is_due_at_once() -> None:
+    assert due(debt(), debt(B, 2), asked=frozenset({B})) == [B]
+
+
+def test_nobody_waits_longer_than_a_quarter_of_an_hour() -> None:
+    patient = PlanLimits(freshness_ms=10 * LATEST_MS)
+    assert due(debt(age_ms=LATEST_MS - 1), limits=patient) == []
+    assert due(debt(age_ms=LATEST_MS), limits=patient) == [A]
+
+
+def test_those_who_waited_longest_come_first_and_a_round_has_a_bound() -> None:
+    waiting = (debt(A, 1, age_ms=20_000), debt(B, 2, age_ms=40_000), debt(C, 3, age_ms=30_000))
+    assert due(*waiting) == [B, C, A]
+    small = PlanLimits(freshness_ms=10_000, round_bytes_max=15)
+    assert due(*waiting, limits=small) == [B, C]
+    assert due(*waiting, limits=PlanLimits(freshness_ms=10_000, round_topics_max=1)) == [B]
+
+
+def test_a_topic_without_a_table_waits_for_it() -> None:
+    assert due(debt(age_ms=20_000, table=None)) == []
+
+
+def planned(debts: list[Debt], found: dict[int, list[UntabledSpan]], limits: PlanLimits = LIMITS) -> list[PlannedJob]:
+    return plan_jobs(debts, found, limits)
+
+
+def test_a_job_takes_whole_spans_from_the_end_of_the_table_to_the_end_of_the_log() -> None:
+    (job,) = planned([debt(tail=Tail(0, 30, 10))], {1: spans(5, 5, 10, base=10)})
+    assert job.ranges == ((1, 0, 10, 30, 52),)
+    assert [(each.number, each.start, each.span.base_offset) for each in job.tasks[0]] == [
+        (0, 10, 10),
+        (0, 15, 15),
+        (0, 20, 20),
+    ]
+    assert job.reaches_end
+    assert (job.topic, job.table, job.bytes) == (A, "table", 30)
+
+
+def test_deleted_records_are_left_out_of_the_span_that_they_begin() -> None:
+    (job,) = planned([debt(tail=Tail(12, 30, 0))], {1: spans(10, 10, base=10)})
+    assert job.ranges[0][2:4] == (12, 30)
+    assert [each.start for each in job.tasks[0]] == [12, 20]
+
+
+def test_a_gap_ends_what_is_taken() -> None:
+    found = [*spans(10), *spans(10, base=20)]
+    (job,) = planned([debt(tail=Tail(0, 30, 0))], {1: found})
+    assert job.ranges[0][2:4] == (0, 10)
+    assert not job.reaches_end
+    assert planned([debt(tail=Tail(0, 30, 0))], {1: spans(10, base=20)}) == []
+
+
+def test_small_partitions_share_a_task_in_their_order() -> None:
+    debts = [debt(partition=7, number=1, tail=Tail(0, 5, 0)), debt(partition=3, number=0, tail=Tail(0, 5, 0))]
+    (job,) = planned(debts, {7: spans(5), 3: spans(5)})
+    assert [[each.number for each in task] for task in job.tasks] == [[0, 1]]
+
+
+def test_a_big_partition_fills_several_tasks_of_about_equal_size() -> None:
+    limits = PlanLimits(task_bytes_max=100, task_bytes_min=50, parallel=2)
+    (job,) = planned([debt(tail=Tail(0, 25, 0))], {1: spans(*[1] * 25)}, limits)
+    assert [len(task) for task in job.tasks] == [9, 8, 8]
+
+
+def test_idle_cores_are_used_unless_files_would_be_tiny() -> None:
+    limits = PlanLimits(task_bytes_max=1_000, task_bytes_min=50, parallel=4)
+    (job,) = planned([debt(tail=Tail(0, 10, 0))], {1: spans(*[1] * 10)}, limits)
+    assert [len(task) for task in job.tasks] == [5, 5]
+    (job,) = planned([debt(tail=Tail(0, 9, 0))], {1: spans(*[1] * 9)}, limits)
+    assert [len(task) for task in job.tasks] == [9]
+
+
+def test_a_long_debt_is_paid_in_instalments_of_every_partition() -> None:
+    limits = PlanLimits(round_bytes_max=60)
+    debts = [debt(partition=p, number=p, tail=Tail(0, 10, 0)) for p in (1, 2)]
+    (job,) = planned(debts, {p: spans(*[1] * 10) for p in (1, 2)}, limits)
+    assert [each.end for each in job.ranges] == [3, 3]
+    assert not job.reaches_end
+
+
+def test_each_topic_has_its_own_job() -> None:
+    debts = [debt(A, 1, tail=Tail(0, 1, 0)), debt(B, 2, tail=Tail(0, 1, 0), table="other")]
+    jobs = planned(debts, {1: spans(1), 2: spans(1)})
+    assert [(job.topic, job.table) for job in jobs] == [(A, "table"), (B, "other")]
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 400)), max_size=30), min_size=1, max_size=5),
+    st.integers(1, 6),
+)
+def test_every_span_is_in_exactly_one_task_and_order_is_kept(
+    partitions: list[list[tuple[int, int]]], parallel: int
+) -> None:
+    found: dict[int, list[UntabledSpan]] = {}
+    debts = []
+    for number, own in enumerate(partitions):
+        base, made = 0, []
+        for at, (records, length) in enumerate(own):
+            made.append(UntabledSpan(Span(base, base + records - 1, f"S{at}", 4, length, 0, -1), 0))
+            base += records
+        found[number] = made
+        debts.append(debt(partition=number, number=number, tail=Tail(0, base, 0)))
+    limits = PlanLimits(task_bytes_max=500, task_bytes_min=100, parallel=parallel)
+    jobs = planned(debts, found, limits)
+    taken = [each for job in jobs for task in job.tasks for each in task]
+    expected = [(number, each.span) for number, own in found.items() for each in own]
+    assert [(each.number, each.span) for each in taken] == expected
+    assert all(task for job in jobs for task in job.tasks)
