@@ -1,0 +1,1 @@
+"""Contracts: the schemas that a stream and its table share."""

@@ -1,0 +1,26 @@
+"""Whether a pattern of `patternProperties` covers a property's name: yes, no, or nobody knows.
+
+Patterns come from outside, and an expression can be made to run for ever. So none is run: those that are a plain text
+with or without anchors are decided here, and every other one is unknown, which comparisons take as both yes and no.
+"""
+
+import re
+
+_PLAIN = re.compile(r"(\^?)([\w\-/ :]*|\.\*)(\$?)")
+
+
+def covers(pattern: str, name: str) -> bool | None:
+    found = _PLAIN.fullmatch(pattern)
+    if found is None:
+        return None
+    start, text, end = found.groups()
+    if text == ".*":
+        return True
+    match bool(start), bool(end):
+        case True, True:
+            return name == text
+        case True, False:
+            return name.startswith(text)
+        case False, True:
+            return name.endswith(text)
+    return text in name

@@ -1,0 +1,26 @@
+"""The registry put together: `Mount(REGISTRY_PATH, app=registry_app(...))`."""
+
+from starlette.types import ASGIApp
+
+from lakestream.contract.registry.administration import Administration
+from lakestream.contract.registry.registry import Registry
+from lakestream.metadata.registry_store import RegistryStore
+from lakestream.protocol.rest.registry.answering import RegistryApp
+from lakestream.protocol.rest.registry.schemas import SchemaRoutes
+from lakestream.protocol.rest.registry.settings import SettingRoutes
+from lakestream.protocol.rest.registry.subjects import SubjectRoutes
+from lakestream.world.threads import Threads
+
+REGISTRY_PATH = "/registry"
+
+
+def registry_app(*, store: RegistryStore, threads: Threads) -> ASGIApp:
+    registry = Registry(store=store, threads=threads)
+    administration = Administration(store)
+    return RegistryApp(
+        [
+            *SubjectRoutes(registry, administration, store).routes(),
+            *SchemaRoutes(registry, store).routes(),
+            *SettingRoutes(registry, administration).routes(),
+        ]
+    )

@@ -1,0 +1,93 @@
+"""/schemas: by id and by guid, where they are registered, which formats there are. And /contexts: there is one."""
+
+import re
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from lakestream.contract.registry.registry import Registry
+from lakestream.metadata.registry_store import RegistryStore
+from lakestream.model.registry import SchemaFormat, Shown, VersionKey
+from lakestream.model.registry_errors import UnknownSchema
+from lakestream.protocol.rest.registry.answering import endpoint, schema_json, text_answer, version_json
+from lakestream.protocol.rest.registry.asking import (
+    flag,
+    id_of,
+    listed_window_of,
+    shown_of,
+    text_of,
+    window_of,
+)
+
+_GUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class SchemaRoutes:
+    def __init__(self, registry: Registry, store: RegistryStore) -> None:
+        self._registry = registry
+        self._store = store
+
+    def routes(self) -> list[Route]:
+        return [
+            endpoint("/schemas", self._list),
+            endpoint("/schemas/types", self._types),
+            endpoint("/schemas/ids/{id}", self._schema),
+            endpoint("/schemas/ids/{id}/schema", self._text),
+            endpoint("/schemas/ids/{id}/subjects", self._subjects),
+            endpoint("/schemas/ids/{id}/versions", self._versions),
+            endpoint("/schemas/guids/{guid}", self._by_guid),
+            endpoint("/contexts", self._contexts),
+            endpoint("/", self._root),
+        ]
+
+    async def _list(self, request: Request) -> list[dict[str, Any]]:
+        offset, limit = listed_window_of(request)
+        found = await self._store.subject_versions(
+            text_of(request, "subjectPrefix"),
+            shown_of(request),
+            latest_only=flag(request, "latestOnly"),
+            offset=offset,
+            limit=limit,
+        )
+        return [version_json(version) for version in found]
+
+    async def _types(self, request: Request) -> list[str]:
+        return sorted(format.value for format in SchemaFormat)
+
+    async def _schema(self, request: Request) -> dict[str, Any]:
+        found = await self._registry.schema(id_of(request))
+        body = await self._registry.in_form(found.body, text_of(request, "format"))
+        greatest = {"maxId": await self._store.schema_id_max()} if flag(request, "fetchMaxId") else {}
+        return {**schema_json(body), **greatest}
+
+    async def _text(self, request: Request) -> Response:
+        found = await self._registry.schema(id_of(request))
+        return text_answer(await self._registry.in_form(found.body, text_of(request, "format")))
+
+    async def _by_guid(self, request: Request) -> dict[str, Any]:
+        guid = request.path_params["guid"].lower()
+        if not _GUID.fullmatch(guid):
+            raise UnknownSchema(f"Schema {guid:.40} not found")
+        found = await self._registry.schema_by_guid(guid)
+        return schema_json(await self._registry.in_form(found.body, text_of(request, "format")))
+
+    async def _subjects(self, request: Request) -> list[str]:
+        keys = await self._used_by(request)
+        return list(dict.fromkeys(key.subject for key in keys))[window_of(request)]
+
+    async def _versions(self, request: Request) -> list[dict[str, Any]]:
+        return [key._asdict() for key in await self._used_by(request)][window_of(request)]
+
+    async def _used_by(self, request: Request) -> list[VersionKey]:
+        id, subject = id_of(request), text_of(request, "subject")
+        await self._registry.schema(id)
+        keys = await self._store.versions_of_schema(id, Shown.ALL if flag(request, "deleted") else Shown.LIVE)
+        return [key for key in keys if subject in ("", key.subject)]
+
+    async def _contexts(self, request: Request) -> list[str]:
+        return ["."][window_of(request)]
+
+    async def _root(self, request: Request) -> dict[str, Any]:
+        return {}

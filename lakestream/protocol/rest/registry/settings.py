@@ -1,0 +1,150 @@
+"""/config and /mode, of all subjects and of one; /compatibility: would this schema be accepted?"""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import Route
+
+from lakestream.contract.registry.administration import Administration
+from lakestream.contract.registry.registry import Registry
+from lakestream.model.registry import GLOBAL_SUBJECT, Compatibility, Mode, SubjectSettings
+from lakestream.model.registry_errors import InvalidCompatibility, InvalidMode
+from lakestream.protocol.rest.registry.answering import endpoint
+from lakestream.protocol.rest.registry.asking import body_of, flag, subject_of, submitted_of, version_of
+from lakestream.protocol.rest.registry.errors import Refused
+
+_LEVELS = ", ".join(level.value for level in Compatibility)
+_MODES = ", ".join(mode.value for mode in Mode)
+_CONFIG_KEYS = {"compatibility", "compatibilityLevel", "normalize"}
+_CONTRACT_KEYS = {
+    "alias",
+    "compatibilityGroup",
+    "compatibilityPolicy",
+    "defaultMetadata",
+    "overrideMetadata",
+    "defaultRuleSet",
+    "overrideRuleSet",
+    "validateFields",
+    "validateNames",
+    "validateRules",
+}
+
+
+class SettingRoutes:
+    def __init__(self, registry: Registry, administration: Administration) -> None:
+        self._registry = registry
+        self._administration = administration
+
+    def routes(self) -> list[Route]:
+        versions = "/compatibility/subjects/{subject}/versions"
+        return [
+            *(
+                endpoint(path, handler, method)
+                for path in ("/config", "/config/{subject}")
+                for method, handler in (
+                    ("GET", self._config),
+                    ("PUT", self._set_config),
+                    ("DELETE", self._unset_config),
+                )
+            ),
+            *(
+                endpoint(path, handler, method)
+                for path in ("/mode", "/mode/{subject}")
+                for method, handler in (("GET", self._mode), ("PUT", self._set_mode), ("DELETE", self._unset_mode))
+            ),
+            endpoint(versions, self._check_all, "POST"),
+            endpoint(versions + "/{version}", self._check, "POST"),
+        ]
+
+    # --- config --------------------------------------------------------------------------------
+
+    async def _config(self, request: Request) -> dict[str, Any]:
+        settings = await self._administration.compatibility(
+            _subject_or_all(request), or_general=flag(request, "defaultToGlobal")
+        )
+        return _shown(settings, "compatibilityLevel")
+
+    async def _set_config(self, request: Request) -> dict[str, Any]:
+        subject = _subject_or_all(request)
+        body = await body_of(request, _CONFIG_KEYS | _CONTRACT_KEYS)
+        unsupported = sorted(key for key in _CONTRACT_KEYS if body.get(key))
+        if unsupported:
+            raise Refused(422, f"'{unsupported[0]}' is not supported by this registry: leave it out")
+        settings = SubjectSettings(compatibility=_level(body), normalize=_normalize(body))
+        if settings == SubjectSettings():
+            raise InvalidCompatibility(f"Invalid compatibility level. Valid values are {_LEVELS}")
+        await self._administration.set_compatibility(subject, settings.compatibility, settings.normalize)
+        return _shown(settings, "compatibility")
+
+    async def _unset_config(self, request: Request) -> dict[str, Any]:
+        return _shown(await self._administration.unset_compatibility(_subject_or_all(request)), "compatibilityLevel")
+
+    # --- mode ----------------------------------------------------------------------------------
+
+    async def _mode(self, request: Request) -> dict[str, Any]:
+        mode = await self._administration.mode(_subject_or_all(request), or_general=flag(request, "defaultToGlobal"))
+        return {"mode": mode.value}
+
+    async def _set_mode(self, request: Request) -> dict[str, Any]:
+        subject = _subject_or_all(request)
+        said = (await body_of(request, {"mode"})).get("mode")
+        try:
+            mode = Mode(said.upper() if isinstance(said, str) else said)
+        except ValueError:
+            raise InvalidMode(f"Invalid mode. Valid values are {_MODES}") from None
+        await self._administration.set_mode(subject, mode, force=flag(request, "force"))
+        return {"mode": mode.value}
+
+    async def _unset_mode(self, request: Request) -> dict[str, Any]:
+        return {"mode": (await self._administration.unset_mode(_subject_or_all(request))).value}
+
+    # --- compatibility -------------------------------------------------------------------------
+
+    async def _check(self, request: Request) -> dict[str, Any]:
+        reasons = await self._registry.reasons(
+            subject_of(request),
+            await submitted_of(request),
+            version=version_of(request),
+            normalize=flag(request, "normalize"),
+        )
+        return _verdict(request, reasons)
+
+    async def _check_all(self, request: Request) -> dict[str, Any]:
+        reasons = await self._registry.reasons(
+            subject_of(request),
+            await submitted_of(request),
+            version=None,
+            all=True,
+            normalize=flag(request, "normalize"),
+        )
+        return _verdict(request, reasons)
+
+
+def _subject_or_all(request: Request) -> str:
+    return subject_of(request) if "subject" in request.path_params else GLOBAL_SUBJECT
+
+
+def _level(body: dict[str, Any]) -> Compatibility | None:
+    said = body.get("compatibility") or body.get("compatibilityLevel")
+    if said is None:
+        return None
+    try:
+        return Compatibility(said.upper() if isinstance(said, str) else said)
+    except ValueError:
+        raise InvalidCompatibility(f"Invalid compatibility level. Valid values are {_LEVELS}") from None
+
+
+def _normalize(body: dict[str, Any]) -> bool | None:
+    said = body.get("normalize")
+    if not isinstance(said, bool | None):
+        raise Refused(422, "'normalize' must be true or false")
+    return said
+
+
+def _shown(settings: SubjectSettings, key: str) -> dict[str, Any]:
+    level = {} if settings.compatibility is None else {key: settings.compatibility.value}
+    return {**level, **({} if settings.normalize is None else {"normalize": settings.normalize})}
+
+
+def _verdict(request: Request, reasons: list[str]) -> dict[str, Any]:
+    return {"is_compatible": not reasons, **({"messages": reasons} if flag(request, "verbose") else {})}
