@@ -11,6 +11,9 @@ from lakestream.broker.cluster import Cluster
 from lakestream.broker.directory import Directory
 from lakestream.broker.fetch import Fetching, FetchMetrics
 from lakestream.broker.gate import Gate
+from lakestream.broker.groups.groups import Groups, build_groups
+from lakestream.broker.groups.limits import GroupLimits
+from lakestream.broker.located import LocatedObjects
 from lakestream.broker.offsets import Offsets
 from lakestream.broker.producer_ids import ProducerIds
 from lakestream.broker.topics import Topics
@@ -22,6 +25,8 @@ from lakestream.storage.garbage.duties import Duties, GarbageLimits, GarbageMetr
 from lakestream.storage.index.index import Index
 from lakestream.storage.reader.reader import Reader
 from lakestream.storage.reader.segment_reader import ReadMetrics, SegmentReader
+from lakestream.storage.tablefile.loading import TableFiles, TableReadMetrics
+from lakestream.storage.tablefile.read import TableFileReader
 from lakestream.storage.wal.flusher import FlushMetrics, Wal, WalLimits
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
@@ -34,6 +39,9 @@ from lakestream.world.threads import Threads
 class BrokerLimits:
     lease_ms: int = 10_000
     cache_bytes: int = 256 * 1024 * 1024
+    table_cache_bytes: int = 128 * 1024 * 1024
+    """For records read from table files, as batches ready to send."""
+    table_footer_bytes: int = 64 * 1024 * 1024
     decompressed_bytes_max: int = 256 * 1024 * 1024
     """A batch that unpacks to more is refused: a bomb, or a mistake."""
     inner_validation: bool = True
@@ -41,9 +49,10 @@ class BrokerLimits:
     partitions_default: int = 1
     wal: WalLimits = field(default_factory=WalLimits)
     garbage: GarbageLimits = field(default_factory=GarbageLimits)
+    groups: GroupLimits = field(default_factory=GroupLimits)
 
 
-class BrokerMetrics(FlushMetrics, CacheMetrics, ReadMetrics, FetchMetrics, GarbageMetrics, Protocol):
+class BrokerMetrics(FlushMetrics, CacheMetrics, ReadMetrics, TableReadMetrics, FetchMetrics, GarbageMetrics, Protocol):
     """All that the broker's parts report, in one."""
 
 
@@ -62,6 +71,7 @@ class Broker:
     producer_ids: ProducerIds
     wakeups: Wakeups
     duties: Duties
+    groups: Groups
     tasks: Tasks
 
     async def start(self) -> None:
@@ -72,6 +82,11 @@ class Broker:
         self.wal.start()
         self.wakeups.start()
         self.duties.start()
+        self.groups.start()
+
+    def let_go(self) -> None:
+        """Before draining: requests of groups' members, which would wait here for long, are sent to other brokers."""
+        self.groups.close()
 
     async def drain(self) -> None:
         """Answer all that was taken in, then leave. Nothing more may be produced afterwards."""
@@ -96,7 +111,13 @@ async def build_broker(
     cluster_id = await store.cluster_id()
     index = Index(store, clock, tasks)
     cache = SegmentCache(limits.cache_bytes, metrics)
-    reader = Reader(SegmentReader(objects, cache, tasks, metrics))
+    table_files = TableFiles(
+        LocatedObjects(objects), threads, tasks, metrics, footer_bytes_max=limits.table_footer_bytes
+    )
+    reader = Reader(
+        SegmentReader(objects, cache, tasks, metrics),
+        TableFileReader(table_files, threads, tasks, cache_bytes_max=limits.table_cache_bytes),
+    )
     wakeups = Wakeups(store, clock, tasks)
     directory = Directory(store, clock, tasks)
     cluster = Cluster(spec=spec, cluster_id=cluster_id, ttl_ms=limits.lease_ms, store=store, clock=clock, tasks=tasks)
@@ -142,6 +163,16 @@ async def build_broker(
             clock=clock,
             tasks=tasks,
             metrics=metrics,
+        ),
+        groups=build_groups(
+            limits.groups,
+            store=store.groups,
+            chores=store,
+            cluster=cluster,
+            directory=directory,
+            clock=clock,
+            ids=ids,
+            tasks=tasks,
         ),
         tasks=tasks,
     )

@@ -24,12 +24,13 @@ class Gate:
     clock: Clock
     threads: Threads
     inner: bool
-    """Whether records inside the batch are walked, as Kafka does (`produce.validation=full`)."""
+    """Whether records inside the batch are walked, as Kafka does (`produce.validation=full`). Those of compacted topics
+    are in any case: each of them must have a key."""
     decompressed_bytes_max: int
 
-    def is_heavy(self, data: Buffer) -> bool:
+    def is_heavy(self, data: Buffer, config: TopicConfig) -> bool:
         """Whether validating takes long enough to be worth a thread."""
-        if not self.inner or len(data) < HEADER_BYTES:
+        if not (self.inner or config.keys_required) or len(data) < HEADER_BYTES:
             return False
         compressed = data[ATTRIBUTES_AT + 1] & CODEC_MASK
         return len(data) > (INLINE_COMPRESSED_BYTES_MAX if compressed else INLINE_BYTES_MAX)
@@ -48,6 +49,7 @@ class Gate:
             timestamp_before_max_ms=ANY_TIME if config.log_append_time else config.timestamp_before_max_ms,
             timestamp_after_max_ms=ANY_TIME if config.log_append_time else config.timestamp_after_max_ms,
             now_ms=self.clock.wall_ms(),
-            inner=self.inner,
+            inner=self.inner or config.keys_required,
+            keys_required=config.keys_required,
             allow_zstd=zstd_allowed,
         )

@@ -1,18 +1,20 @@
 """What a broker counts: plain numbers as things happen, put into Prometheus' form when somebody asks.
 
-`Metrics` satisfies the small Protocols that the parts of a broker define for themselves (FlushMetrics,
-CacheMetrics, ReadMetrics, FetchMetrics, GarbageMetrics, ServerMetrics). All of them report on the event loop's thread,
-so that a count is one addition; only what happens once a flush uses histograms.
+`Metrics` satisfies the small Protocols that the parts of a broker define for themselves (FlushMetrics, CacheMetrics,
+ReadMetrics, TableReadMetrics, FetchMetrics, GarbageMetrics, ServerMetrics). All of them report on the event loop's
+thread, so that a count is one addition; only what happens once a flush uses histograms.
 
 Names are `lakestream_<what>_<unit>`, counters end in `_total`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, GCCollector, Histogram, PlatformCollector, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+
+from lakestream.model.group import PartitionLag
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _BYTES = tuple(float(4**power) for power in range(5, 14))
@@ -27,7 +29,8 @@ _COUNTERS = {
     "fetched_records": "Records sent to readers, counted from the offset they asked for.",
     "cache_hits": "Reads of a segment that were served from memory.",
     "cache_misses": "Reads of a segment that went to the object store.",
-    "segment_read_bytes": "Bytes read from the object store.",
+    "segment_read_bytes": "Bytes of WAL segments read from the object store.",
+    "table_read_bytes": "Bytes of table files read from the object store.",
     "garbage_spans": "Spans dropped by retention.",
     "garbage_segments": "Objects of dead segments deleted.",
     "garbage_objects": "Objects without a fate that were given up and deleted.",
@@ -47,6 +50,7 @@ class Metrics(Collector):
         self._pauses: Counter[str] = Counter()
         self._connections = 0
         self._cache_bytes = 0
+        self._group_lags: Sequence[PartitionLag] = ()
         self._flush_bytes = self._histogram("flush_bytes", "Size of flushed segments.", _BYTES)
         self._put_seconds = self._histogram("put_seconds", "Time to make a segment durable.", _SECONDS)
         self._commit_seconds = self._histogram("commit_seconds", "Time to commit a segment to the metadata.", _SECONDS)
@@ -84,10 +88,18 @@ class Metrics(Collector):
     def segment_read(self, *, bytes: int) -> None:
         self._counts["segment_read_bytes"] += bytes
 
+    def table_file_read(self, *, bytes: int) -> None:
+        self._counts["table_read_bytes"] += bytes
+
     def garbage(self, *, spans_dropped: int = 0, segments_deleted: int = 0, objects_abandoned: int = 0) -> None:
         self._counts["garbage_spans"] += spans_dropped
         self._counts["garbage_segments"] += segments_deleted
         self._counts["garbage_objects"] += objects_abandoned
+
+    # --- groups ----------------------------------------------------------------------------------
+
+    def group_lags(self, lags: Sequence[PartitionLag]) -> None:
+        self._group_lags = lags
 
     # --- the Kafka server ------------------------------------------------------------------------
 
@@ -126,6 +138,18 @@ class Metrics(Collector):
         yield _labelled(
             "backpressure_pauses", "Times a socket was not read because too much was held.", ("why",), self._pauses
         )
+
+        yield self._lag_family()
+
+    def _lag_family(self) -> Metric:
+        family = GaugeMetricFamily(
+            "lakestream_group_lag_records",
+            "Records that a consumer group has not read, from its committed offset to the log's end.",
+            labels=("group", "topic", "partition"),
+        )
+        for lag in self._group_lags:
+            family.add_metric([lag.group, lag.topic, str(lag.number)], lag.records)
+        return family
 
     def describe(self) -> Iterator[Metric]:
         return iter(())

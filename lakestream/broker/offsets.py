@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.errors import UnknownPartition
-from lakestream.model.place import Span, Tail
+from lakestream.model.place import FileSpan, Span, Tail
 from lakestream.model.topic import PartitionId
 from lakestream.storage.reader.placed import batches_of
 from lakestream.storage.reader.reader import Reader
@@ -80,7 +80,7 @@ class Offsets:
                     best = max(best, await self._max_in_span(span, log_start), key=lambda each: each.timestamp_ms)
             offset = view.spans[-1].last_offset + 1
 
-    async def _next_span(self, partition: PartitionId, offset: int, timestamp_ms: int) -> Span | None:
+    async def _next_span(self, partition: PartitionId, offset: int, timestamp_ms: int) -> Span | FileSpan | None:
         """The first span from `offset` on that has a record of this time or later."""
         while True:
             (view,) = await self._store.views([ViewAsk(partition, offset, SPANS_PER_READ)])
@@ -91,13 +91,19 @@ class Offsets:
                     return span
             offset = view.spans[-1].last_offset + 1
 
-    async def _in_span(self, span: Span, log_start: int, timestamp_ms: int) -> OffsetAtTime | None:
+    async def _in_span(self, span: Span | FileSpan, log_start: int, timestamp_ms: int) -> OffsetAtTime | None:
+        if isinstance(span, FileSpan):
+            found = await self._reader.by_time(span, timestamp_ms, log_start)
+            return None if found is None else OffsetAtTime(*found)
         if span.append_ms >= 0:
             return OffsetAtTime(max(span.base_offset, log_start), span.append_ms)
         pieces = await self._reader.span_bytes(span)
         return await self._threads.run(self._search, span, pieces, log_start, timestamp_ms)
 
-    async def _max_in_span(self, span: Span, log_start: int) -> OffsetAtTime:
+    async def _max_in_span(self, span: Span | FileSpan, log_start: int) -> OffsetAtTime:
+        if isinstance(span, FileSpan):
+            found = await self._reader.max_timestamp(span, log_start)
+            return NONE if found is None else OffsetAtTime(*found)
         if span.append_ms >= 0:
             return OffsetAtTime(max(span.base_offset, log_start), span.append_ms)
         pieces = await self._reader.span_bytes(span)

@@ -2,7 +2,7 @@
 -- migrations/sqlite and migrations/postgres, and a test holds both against this file.
 -- Times are milliseconds since 1970 by the store's clock. There are no foreign keys: every verb keeps its
 -- references right inside one transaction, and a check per span would be paid at every commit.
--- Lock order: cluster, topic, broker, partition by id, producer, segment by id, duty, lease, job, receipt, namespace, table by id.
+-- Lock order: cluster, topic, broker, partition by id, producer, segment by id, duty, lease, job, receipt, namespace, table by id, group epoch, group, offset.
 
 -- The one row of the cluster itself. Written: at first open, and by whoever takes a number from it. Read: by all.
 CREATE TABLE cluster (
@@ -152,15 +152,22 @@ CREATE TABLE file_span (
 );
 CREATE INDEX file_span_by_time ON file_span (partition_id, running_max_timestamp_ms, last_offset);
 
--- Compaction attempts: planned, then committed or dropped, kept for a day. Written: by the pipeline that runs it.
+-- Compaction attempts of one topic: planned, then committed or dropped, kept for an hour. Written: by the pipeline that runs it.
 CREATE TABLE job (
     id                         text     NOT NULL PRIMARY KEY,  -- a ULID
     state                      smallint NOT NULL,              -- 1 planned, 2 committed, 3 dropped
     token                      bigint   NOT NULL,              -- the fencing token under which it was planned
-    topics                     text     NOT NULL,              -- a JSON list of topic ids in hexadecimal
+    table_id                   text     NOT NULL,              -- the table whose files it writes
     created_ms                 bigint   NOT NULL,
     finished_ms                bigint,
     answer                     text                            -- what the commit said, for repeats
+);
+CREATE INDEX job_by_state ON job (state, finished_ms);
+
+-- Topics that someone wants in their tables now. Written: by whoever asks, and by the pipeline when it is done. Read: by the pipeline.
+CREATE TABLE compaction_ask (
+    topic_id                   bytea    NOT NULL PRIMARY KEY,
+    asked_ms                   bigint   NOT NULL
 );
 
 -- Who may do something until when, with a token that rises with every new holder. Written: by its holder. Read: by its commits.
@@ -170,3 +177,84 @@ CREATE TABLE lease (
     token                      bigint   NOT NULL,
     until_ms                   bigint   NOT NULL
 );
+
+-- The one row of the schema registry. Written: by whoever registers a schema, and locked by all who write below, so that
+-- they follow one another. Read: for the greatest id.
+CREATE TABLE registry (
+    only_row                   smallint NOT NULL PRIMARY KEY,  -- always 1
+    next_schema_id             bigint   NOT NULL
+);
+
+-- A schema under its id, while any version has it; never changed. Written: at its first registration. Read: by serializers.
+CREATE TABLE registered_schema (
+    id                         bigint   NOT NULL PRIMARY KEY,  -- from 1, never given twice
+    guid                       text     NOT NULL UNIQUE,       -- derived from all that follows: its identity
+    format                     text     NOT NULL,              -- AVRO, JSON, PROTOBUF
+    text                       text     NOT NULL,              -- in canonical form
+    refs                       text     NOT NULL               -- a JSON array of [name, subject, version]
+);
+
+-- The same references the other way round, as long as their schema. Written: with it. Read: before versions are deleted.
+CREATE TABLE schema_reference (
+    schema_id                  bigint   NOT NULL,              -- the one that refers
+    subject                    text     NOT NULL,              -- to this version of this subject
+    version                    bigint   NOT NULL,
+    PRIMARY KEY (schema_id, subject, version)
+);
+CREATE INDEX schema_reference_by_target ON schema_reference (subject, version);
+
+-- Settings of a subject, and how often it has changed; '' are those of all. Written: at every change to the subject or its
+-- versions. Read: by every registration, which is refused if it changed meanwhile.
+CREATE TABLE subject (
+    name                       text     NOT NULL PRIMARY KEY,
+    changes                    bigint   NOT NULL,
+    compatibility              text,                           -- null: as for all
+    mode                       text,
+    normalize                  smallint
+);
+
+-- A subject's versions, until permanently deleted. Written: at registration and deletion. Read: by clients and serializers.
+CREATE TABLE subject_version (
+    subject                    text     NOT NULL,
+    version                    bigint   NOT NULL,
+    schema_id                  bigint   NOT NULL,
+    deleted                    smallint NOT NULL,              -- 1: hidden, can still be read by its id
+    registered_ms              bigint   NOT NULL,
+    PRIMARY KEY (subject, version)
+);
+CREATE INDEX subject_version_by_schema ON subject_version (schema_id);
+
+-- The one row from which the epochs of all groups are taken, so that none is given twice. Written and locked: by claims.
+CREATE TABLE group_epoch (
+    only_row                   smallint NOT NULL PRIMARY KEY,  -- always 1
+    last_epoch                 bigint   NOT NULL
+);
+
+-- Who coordinates a consumer group under which epoch, and what it last settled on, until it is deleted or has neither
+-- members nor offsets. Written: by claims, and by its owner at every rebalance. Read: when it is claimed, and at every commit.
+CREATE TABLE consumer_group (
+    name                       text     NOT NULL PRIMARY KEY,
+    epoch                      bigint   NOT NULL,              -- of its owner: every write must come with it
+    owner_id                   integer  NOT NULL,              -- a broker
+    kind                       smallint NOT NULL,              -- 1 classic, 2 consumer
+    protocol_type              text     NOT NULL,
+    generation                 bigint   NOT NULL,              -- commits of an earlier one are refused
+    occupied                   smallint NOT NULL,              -- 1: has members
+    empty_since_ms             bigint,                         -- null: has members, or never had any
+    subscribed                 text,                           -- a JSON array of topic names; null: not known
+    state                      bytea                           -- the coordinator's own; null before its first save
+);
+
+-- Where a group's reader of a partition goes on. Written: by commits, deletion, expiry. Read: by members that are given the partition.
+CREATE TABLE group_offset (
+    group_name                 text     NOT NULL,
+    topic_id                   bytea    NOT NULL,
+    number                     integer  NOT NULL,              -- of the partition in its topic
+    next_offset                bigint   NOT NULL,
+    leader_epoch               integer  NOT NULL,
+    metadata                   bytea    NOT NULL,              -- the client's text; may hold anything, so not text here
+    committed_ms               bigint   NOT NULL,
+    retention_ms               bigint,                         -- the client's own wish; null: as the broker says
+    PRIMARY KEY (group_name, topic_id, number)
+);
+CREATE INDEX group_offset_by_topic ON group_offset (topic_id);

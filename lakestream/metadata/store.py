@@ -9,10 +9,13 @@ Lock order inside a store, everywhere: cluster, topic, broker, partition by id, 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from lakestream.metadata.group_store import GroupStore
+from lakestream.metadata.job_store import JobStore
+from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.broker import BrokerLease, BrokerSpec, LiveBroker
 from lakestream.model.config_edit import ConfigEdit
-from lakestream.model.place import PartitionView, SegmentId, Span, Tail
+from lakestream.model.place import FileSpan, PartitionView, SegmentId, Span, Tail
 from lakestream.model.segment import SegmentCommit, SegmentFate
 from lakestream.model.topic import PartitionId, Topic, TopicId, TopicSpec
 
@@ -37,12 +40,36 @@ class PartitionSize(NamedTuple):
     bytes: int
 
 
+class WalSize(NamedTuple):
+    """What all WAL objects together take at rest."""
+
+    bytes: int
+    needed_bytes: int
+    """Of these, what lies nowhere else. The rest is dead, or moved into tables and waits for its object's end; or
+    it is the segments' own: footers and receipts."""
+
+
 class MetadataStore(Protocol):
     url: str
 
     @property
     def tables(self) -> TableStore:
         """What it does for tables."""
+        ...
+
+    @property
+    def jobs(self) -> JobStore:
+        """What it does for compaction."""
+        ...
+
+    @property
+    def groups(self) -> GroupStore:
+        """What it does for consumer groups."""
+        ...
+
+    @property
+    def registry(self) -> RegistryStore:
+        """What it does for the schema registry."""
         ...
 
     # --- the cluster -------------------------------------------------------------------------
@@ -83,7 +110,8 @@ class MetadataStore(Protocol):
         ...
 
     async def delete_topic(self, topic: TopicId) -> None:
-        """Remove the topic, its partitions, spans and producers, and release its segments. Raises UnknownTopicId."""
+        """Remove the topic, its partitions, spans, producers and groups' offsets, and release its segments; its table
+        stays, as an ordinary one. Raises UnknownTopicId."""
         ...
 
     async def add_partitions(self, topic: TopicId, total: int) -> Topic:
@@ -125,11 +153,11 @@ class MetadataStore(Protocol):
         """One consistent read. Partitions that do not exist are absent."""
         ...
 
-    async def span_at_time(self, partition: PartitionId, timestamp_ms: int) -> Span | None:
+    async def span_at_time(self, partition: PartitionId, timestamp_ms: int) -> Span | FileSpan | None:
         """The first span (at or above log_start) that holds a record with this timestamp or a later one."""
         ...
 
-    async def span_of_max_timestamp(self, partition: PartitionId) -> Span | None:
+    async def span_of_max_timestamp(self, partition: PartitionId) -> Span | FileSpan | None:
         """The first span holding the partition's greatest timestamp; None when no record has one."""
         ...
 
@@ -162,6 +190,10 @@ class MetadataStore(Protocol):
     async def deletable_segments(self, grace_ms: int, limit: int) -> list[SegmentId]:
         """Segments dead (no span refers to them) for longer than the grace, whose receipts are needed
         by no living segment: their objects can be deleted."""
+        ...
+
+    async def wal_size(self) -> WalSize:
+        """One consistent read."""
         ...
 
     async def forget_segments(self, segments: Sequence[SegmentId]) -> None:

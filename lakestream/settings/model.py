@@ -125,6 +125,51 @@ class ProduceSettings(Group):
     )
 
 
+class SparkSettings(Group):
+    master: str = Field(
+        default="local[*]",
+        min_length=1,
+        description="Where the pipeline's Spark runs: local[*] in its own process, or the address of a cluster.",
+    )
+    driver_memory: str = Field(
+        default="512m",
+        pattern="^[0-9]+[kmgt]$",
+        description="Memory of Spark's own process. Records do not pass through it.",
+    )
+
+
+class GroupSettings(Group):
+    session_timeout_ms_min: PositiveInt = Field(
+        default=6_000,
+        ge=100,
+        description="The shortest session.timeout.ms a consumer may ask for; lower finds dead members sooner.",
+    )
+    session_timeout_ms_max: PositiveInt = Field(
+        default=1_800_000, description="The longest session.timeout.ms a consumer may ask for."
+    )
+    initial_rebalance_delay_ms: NonNegativeInt = Field(
+        default=3_000, le=300_000, description="How long the first members of an empty group wait for others."
+    )
+    members_max: PositiveInt = Field(
+        default=5_000, description="Members of one consumer group; further ones are refused."
+    )
+    consumer_session_timeout_ms: PositiveInt = Field(
+        default=45_000,
+        ge=100,
+        description="A member of the newer group protocol (group.protocol=consumer) is dead after so long in silence.",
+    )
+    consumer_heartbeat_interval_ms: PositiveInt = Field(
+        default=5_000, ge=50, description="How often members of the newer group protocol are told to heartbeat."
+    )
+    offset_metadata_bytes_max: PositiveInt = Field(
+        default=4_096, le=1024 * KIB, description="The longest text that may be committed with an offset."
+    )
+    offsets_retention_ms: PositiveInt = Field(
+        default=7 * 24 * 3_600_000,
+        description="How long committed offsets are kept once the group has no members, or does not read the topic.",
+    )
+
+
 class LogSettings(Group):
     level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="The least important messages that are logged."
@@ -159,6 +204,8 @@ class Settings(Group):
     broker: BrokerSettings = BrokerSettings()
     wal: WalSettings = WalSettings()
     produce: ProduceSettings = ProduceSettings()
+    group: GroupSettings = GroupSettings()
+    spark: SparkSettings = SparkSettings()
     log: LogSettings = LogSettings()
 
     @property

@@ -123,6 +123,7 @@ class LocalLakestream:
         server = KafkaServer(registry=Registry(APIS), broker=broker, metrics=metrics, limits=self._server_limits)
         await server.start(HOST, port)
         self._stack.push_async_callback(server.drain, DRAIN_MS_MAX)
+        self._stack.callback(broker.let_go)
         self.brokers.append(broker)
         self.servers.append(server)
         self.metrics.append(metrics)

@@ -37,8 +37,8 @@ class Ids:
 
 
 def derived_uuid(text: str) -> str:
-    """The same uuid (version 8) for the same text."""
-    return str(UUID(bytes=sha256(text.encode()).digest()[:16], version=8))
+    """The same uuid for the same text."""
+    return str(UUID(bytes=sha256(text.encode()).digest()[:16], version=5))
 
 
 def ulid_ms(ulid: str) -> int:

@@ -20,6 +20,14 @@ from .clients.java import Java
 from .clients.openers import OPENERS
 from .visible import until_partitions
 
+QUICK_GROUPS = {
+    "session_timeout_ms_min": 1_000,
+    "initial_rebalance_delay_ms": 100,
+    "consumer_session_timeout_ms": 4_000,
+    "consumer_heartbeat_interval_ms": 300,
+}
+"""So that a dead member is found soon."""
+
 OpenClient = Callable[[str], Client]
 NewTopic = Callable[..., str]
 
@@ -30,7 +38,8 @@ def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given:
         yield given
         return
-    with lakestream.running(tmp_path_factory.mktemp("compat")) as server:
+    quick = [flag for name, value in QUICK_GROUPS.items() for flag in ("--set", f"group.{name}={value}")]
+    with lakestream.running(tmp_path_factory.mktemp("compat"), *quick) as server:
         yield server.bootstrap
         code = server.stop()
         assert code == 0, f"SIGTERM must drain and exit 0, not {code}:\n{server.last_words()}"

@@ -79,11 +79,13 @@ def follow(up: "Up", topic: str) -> "Iterator[subprocess.Popen[str]]":
 
 
 class Up:
-    """Started and ready. Ports are free ones, unless `flags` name others."""
+    """Started and ready. Ports are free ones, unless `flags` name others. Without `pipeline` there is no Spark."""
 
-    def __init__(self, data: Path, *flags: str) -> None:
+    def __init__(self, data: Path, *flags: str, pipeline: bool = False) -> None:
+        self.data = data
         self._said = data.with_suffix(".stderr")
         named = [] if "--kafka" in flags else ["--kafka", "127.0.0.1:0"]
+        named += [] if pipeline else ["--no-pipeline"]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "lakestream", "up", "--data", str(data), *named, "--http", "127.0.0.1:0", *flags],
             cwd=data.parent,
@@ -113,7 +115,9 @@ class Up:
 
     def run(self, *arguments: str, text: str = "") -> str:
         """A client command against it; its output. `--kafka` or `--http` is added."""
-        where = ["--http", self.http] if arguments[0] == "status" else ["--kafka", self.kafka.split(",")[0]]
+        where = (
+            ["--http", self.http] if arguments[0] in ("status", "compact") else ["--kafka", self.kafka.split(",")[0]]
+        )
         done = command(*arguments, *where, text=text)
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -18,7 +18,9 @@ from lakestream.model.topic import PartitionId
 async def delete_records(connection: Connection, partition: PartitionId, before_offset: int) -> int:
     async with connection.transaction():
         row = await maybe_row(
-            connection, "SELECT log_start, next_offset FROM partition WHERE id = %s FOR UPDATE", (partition,)
+            connection,
+            "SELECT log_start, next_offset, tabled_until FROM partition WHERE id = %s FOR UPDATE",
+            (partition,),
         )
         if row is None:
             raise unknown_partition(partition)
@@ -45,9 +47,11 @@ async def apply_retention(
             return 0
         oldest = await all_rows(
             connection,
-            "SELECT last_offset, length, max_timestamp_ms, committed_ms FROM span"
-            " WHERE partition_id = %s ORDER BY last_offset LIMIT %s",
-            (partition, spans_max),
+            "(SELECT last_offset, bytes, max_timestamp_ms, committed_ms FROM file_span"
+            " WHERE partition_id = %s ORDER BY last_offset LIMIT %s) UNION ALL"
+            " (SELECT last_offset, length, max_timestamp_ms, committed_ms FROM span"
+            " WHERE partition_id = %s ORDER BY last_offset LIMIT %s) ORDER BY last_offset LIMIT %s",
+            (partition, spans_max, partition, spans_max, spans_max),
         )
         expired = expired_spans(
             map(OldSpan._make, oldest), row[0], expired_before_ms=expired_before_ms, bytes_max=bytes_max
@@ -65,24 +69,31 @@ async def release_spans_of(connection: Connection, partitions: Sequence[Partitio
         " SELECT segment_id, count(*) FROM gone GROUP BY segment_id",
         (list(partitions),),
     )
-    await _release(connection, dict(counts))
+    await connection.execute("DELETE FROM file_span WHERE partition_id = ANY (%s)", (list(partitions),))
+    await release(connection, dict(counts))
 
 
 async def _drop_below(connection: Connection, partition: PartitionId, log_start: int) -> None:
-    """Raise log_start and drop the spans wholly below it."""
+    """Raise log_start and drop the spans wholly below it. Table files stay: they are the table's."""
     dropped = await all_rows(
         connection,
         "DELETE FROM span WHERE partition_id = %s AND last_offset < %s RETURNING segment_id, length",
         (partition, log_start),
     )
+    from_files = await all_rows(
+        connection,
+        "DELETE FROM file_span WHERE partition_id = %s AND last_offset < %s RETURNING bytes",
+        (partition, log_start),
+    )
     await connection.execute(
         "UPDATE partition SET log_start = greatest(log_start, %s), bytes = bytes - %s WHERE id = %s",
-        (log_start, sum(length for _, length in dropped), partition),
+        (log_start, sum(length for _, length in dropped) + sum(size for (size,) in from_files), partition),
     )
-    await _release(connection, Counter(segment for segment, _ in dropped))
+    await release(connection, Counter(segment for segment, _ in dropped))
 
 
-async def _release(connection: Connection, span_counts: Mapping[SegmentId, int]) -> None:
+async def release(connection: Connection, span_counts: Mapping[SegmentId, int]) -> None:
+    """So many spans of each segment are gone."""
     segments, counts = list(span_counts), list(span_counts.values())
     await connection.execute("SELECT 1 FROM segment WHERE id = ANY (%s) ORDER BY id FOR UPDATE", (segments,))
     await connection.execute(

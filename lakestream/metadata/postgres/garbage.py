@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from lakestream.metadata.postgres.asking import all_rows, maybe_row, one_row
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.segment_state import ABANDONED_KEPT_MS, SegmentState
+from lakestream.metadata.store import WalSize
 from lakestream.model.place import SegmentId
 
 
@@ -18,6 +19,15 @@ async def deletable_segments(connection: Connection, grace_ms: int, limit: int) 
         (grace_ms, limit),
     )
     return [row[0] for row in rows]
+
+
+async def wal_size(connection: Connection) -> WalSize:
+    stored, needed = await one_row(
+        connection,
+        "SELECT (SELECT coalesce(sum(bytes), 0) FROM segment WHERE object_deleted_ms IS NULL),"
+        " (SELECT coalesce(sum(length), 0) FROM span)",
+    )
+    return WalSize(int(stored), int(needed))
 
 
 async def forget_segments(connection: Connection, segments: Sequence[SegmentId]) -> None:

@@ -1,73 +1,135 @@
-"""Reads of the log: tails, the spans behind an offset, and lookups by time. Each is one statement, so one moment."""
+"""Reads of the log: tails, the spans behind an offset, and lookups by time. Each sees one moment."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import LiteralString
 
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.store import PartitionSize, ViewAsk
-from lakestream.model.place import PartitionView, Span, Tail
+from lakestream.metadata.times import later_of
+from lakestream.model.place import FileSpan, PartitionView, Span, Tail
 from lakestream.model.topic import PartitionId
+
+_SPAN: LiteralString = "base_offset, last_offset, segment_id, at, length, max_timestamp_ms, append_ms"
+_FILE_SPAN: LiteralString = (
+    "base_offset, last_offset, file, log_file,"
+    " (SELECT number FROM partition WHERE id = partition_id), rows, bytes, max_timestamp_ms"
+)
 
 
 async def views(connection: Connection, asks: Sequence[ViewAsk]) -> list[PartitionView | None]:
+    """Spans of both kinds go through the same columns; a file span has its file where the other has its segment."""
     rows = await all_rows(
         connection,
-        "SELECT n, log_start, next_offset, span.base_offset, span.last_offset, span.segment_id, span.at, span.length,"
-        " span.max_timestamp_ms, span.append_ms"
+        "SELECT n, log_start, next_offset, tabled_until, number, found.*"
         " FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) WITH ORDINALITY AS ask (partition, start, spans_max, n)"
-        " JOIN partition ON partition.id = ask.partition"
-        " LEFT JOIN LATERAL (SELECT * FROM span WHERE partition_id = partition.id AND last_offset >= ask.start"
-        " ORDER BY last_offset LIMIT ask.spans_max) AS span ON true ORDER BY n, span.last_offset",
+        " JOIN partition ON partition.id = ask.partition LEFT JOIN LATERAL ("
+        "(SELECT false AS is_file, base_offset, last_offset, segment_id AS place, NULL AS log_file, at,"
+        " length, max_timestamp_ms, append_ms FROM span"
+        " WHERE partition_id = partition.id AND last_offset >= ask.start ORDER BY last_offset LIMIT ask.spans_max)"
+        " UNION ALL (SELECT true, base_offset, last_offset, file, log_file, rows,"
+        " bytes, max_timestamp_ms, -1 FROM file_span"
+        " WHERE ask.start < partition.tabled_until AND partition_id = partition.id AND last_offset >= ask.start"
+        " ORDER BY last_offset LIMIT ask.spans_max)"
+        " ORDER BY last_offset LIMIT ask.spans_max) AS found ON true ORDER BY n, found.last_offset",
         ([ask.partition for ask in asks], [ask.offset for ask in asks], [ask.spans_max for ask in asks]),
     )
     tails: dict[int, Tail] = {}
-    spans: dict[int, list[Span]] = {}
-    for n, log_start, next_offset, *span in rows:
-        tails[n] = Tail(log_start, next_offset)
+    spans: dict[int, list[Span | FileSpan]] = {}
+    for n, log_start, next_offset, tabled_until, number, *span in rows:
+        tails[n] = Tail(log_start, next_offset, tabled_until)
         if span[0] is not None:
-            spans.setdefault(n, []).append(Span._make(span))
+            spans.setdefault(n, []).append(_span_of_either_kind(number, *span))
     return [PartitionView(tails[n], tuple(spans.get(n, ()))) if n in tails else None for n in range(1, len(asks) + 1)]
+
+
+def _span_of_either_kind(
+    number: int,
+    is_file: bool,
+    base_offset: int,
+    last_offset: int,
+    place: str,
+    log_file: str | None,
+    at_or_rows: int,
+    length: int,
+    max_timestamp_ms: int,
+    append_ms: int,
+) -> Span | FileSpan:
+    if is_file:
+        return FileSpan(base_offset, last_offset, place, log_file, number, at_or_rows, length, max_timestamp_ms)
+    return Span(base_offset, last_offset, place, at_or_rows, length, max_timestamp_ms, append_ms)
 
 
 async def tails(connection: Connection, partitions: Sequence[PartitionId]) -> dict[PartitionId, PartitionSize]:
     rows = await all_rows(
-        connection, "SELECT id, log_start, next_offset, bytes FROM partition WHERE id = ANY (%s)", (list(partitions),)
-    )
-    return {id: PartitionSize(Tail(log_start, next_offset), bytes) for id, log_start, next_offset, bytes in rows}
-
-
-async def span_at_time(connection: Connection, partition: PartitionId, timestamp_ms: int) -> Span | None:
-    """The function bisects over the running maximum (migrations/postgres/0001_log_functions.sql)."""
-    row = await maybe_row(
         connection,
-        "SELECT base_offset, last_offset, segment_id, at, length, max_timestamp_ms, append_ms"
-        " FROM span_at_time_v1(%s, %s)",
-        (partition, timestamp_ms),
+        "SELECT id, bytes, log_start, next_offset, tabled_until FROM partition WHERE id = ANY (%s)",
+        (list(partitions),),
     )
-    return None if row is None else Span._make(row)
+    return {id: PartitionSize(Tail._make(tail), bytes) for id, bytes, *tail in rows}
 
 
-async def span_of_max_timestamp(connection: Connection, partition: PartitionId) -> Span | None:
+async def span_at_time(connection: Connection, partition: PartitionId, timestamp_ms: int) -> Span | FileSpan | None:
+    """What has moved into the table lies before what has not, so it is asked first."""
+    async with _one_moment(connection):
+        return await _span_at_time(connection, partition, timestamp_ms)
+
+
+async def span_of_max_timestamp(connection: Connection, partition: PartitionId) -> Span | FileSpan | None:
     """The greatest is mostly the last span's running maximum; where that stems from a dropped span, the spans tell."""
-    async with connection.transaction():
-        await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    async with _one_moment(connection):
         row = await maybe_row(
             connection,
-            "SELECT running_max_timestamp_ms FROM span WHERE partition_id = %s ORDER BY last_offset DESC LIMIT 1",
-            (partition,),
+            "(SELECT running_max_timestamp_ms, last_offset FROM span WHERE partition_id = %s"
+            " ORDER BY last_offset DESC LIMIT 1) UNION ALL"
+            " (SELECT running_max_timestamp_ms, last_offset FROM file_span WHERE partition_id = %s"
+            " ORDER BY last_offset DESC LIMIT 1) ORDER BY last_offset DESC LIMIT 1",
+            (partition, partition),
         )
         if row is None or row[0] < 0:
             return None
-        if (span := await span_at_time(connection, partition, row[0])) is not None:
+        if (span := await _span_at_time(connection, partition, row[0])) is not None:
             return span
         return await _span_of_own_max(connection, partition)
 
 
-async def _span_of_own_max(connection: Connection, partition: PartitionId) -> Span | None:
-    row = await maybe_row(
+@asynccontextmanager
+async def _one_moment(connection: Connection) -> AsyncIterator[None]:
+    async with connection.transaction():
+        await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield
+
+
+async def _span_at_time(connection: Connection, partition: PartitionId, timestamp_ms: int) -> Span | FileSpan | None:
+    """In the table an index leads to where the running maximum reaches the time; in the WAL the function bisects
+    (migrations/postgres/0001_log_functions.sql)."""
+    in_table = await maybe_row(
         connection,
-        "SELECT base_offset, last_offset, segment_id, at, length, max_timestamp_ms, append_ms FROM span"
+        f"SELECT {_FILE_SPAN} FROM file_span WHERE partition_id = %s AND max_timestamp_ms >= %s"
+        " AND last_offset >= (SELECT last_offset FROM file_span WHERE partition_id = %s"
+        " AND running_max_timestamp_ms >= %s ORDER BY running_max_timestamp_ms, last_offset LIMIT 1)"
+        " ORDER BY last_offset LIMIT 1",
+        (partition, timestamp_ms, partition, timestamp_ms),
+    )
+    if in_table is not None:
+        return FileSpan._make(in_table)
+    in_wal = await maybe_row(connection, f"SELECT {_SPAN} FROM span_at_time_v1(%s, %s)", (partition, timestamp_ms))
+    return None if in_wal is None else Span._make(in_wal)
+
+
+async def _span_of_own_max(connection: Connection, partition: PartitionId) -> Span | FileSpan | None:
+    """The first of those that have the greatest time of their own, wherever they lie."""
+    in_table = await maybe_row(
+        connection,
+        f"SELECT {_FILE_SPAN} FROM file_span WHERE partition_id = %s AND max_timestamp_ms >= 0"
+        " ORDER BY max_timestamp_ms DESC, last_offset LIMIT 1",
+        (partition,),
+    )
+    in_wal = await maybe_row(
+        connection,
+        f"SELECT {_SPAN} FROM span"
         " WHERE partition_id = %s AND max_timestamp_ms >= 0 ORDER BY max_timestamp_ms DESC, last_offset LIMIT 1",
         (partition,),
     )
-    return None if row is None else Span._make(row)
+    return later_of(FileSpan._make(in_table) if in_table else None, Span._make(in_wal) if in_wal else None)

@@ -8,17 +8,23 @@ Everything that speaks SQL is in the files beside this one; here is only who doe
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
+from lakestream.metadata.group_store import GroupStore
+from lakestream.metadata.job_store import JobStore
 from lakestream.metadata.postgres import brokers, committing, dropping, garbage, looking, topics
 from lakestream.metadata.postgres.alarm import Alarm
 from lakestream.metadata.postgres.asking import one_row
 from lakestream.metadata.postgres.failures import TRY_AGAIN, plain_errors
+from lakestream.metadata.postgres.groups import PostgresGroups
+from lakestream.metadata.postgres.jobs import PostgresJobs
 from lakestream.metadata.postgres.pool import Connection, Pool
+from lakestream.metadata.postgres.registry import PostgresRegistry
 from lakestream.metadata.postgres.tables import PostgresTables
-from lakestream.metadata.store import PartitionSize, TopicsView, ViewAsk
+from lakestream.metadata.registry_store import RegistryStore
+from lakestream.metadata.store import PartitionSize, TopicsView, ViewAsk, WalSize
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.broker import BrokerLease, BrokerSpec, LiveBroker
 from lakestream.model.config_edit import ConfigEdit
-from lakestream.model.place import PartitionView, SegmentId, Span
+from lakestream.model.place import FileSpan, PartitionView, SegmentId, Span
 from lakestream.model.segment import SegmentCommit, SegmentFate
 from lakestream.model.topic import PartitionId, Topic, TopicId, TopicSpec
 
@@ -38,6 +44,9 @@ class PostgresStore:
         self._pool = pool
         self._alarm = alarm
         self.tables: TableStore = PostgresTables(write=self._write, read=self._read)
+        self.registry: RegistryStore = PostgresRegistry(write=self._write, read=self._read)
+        self.jobs: JobStore = PostgresJobs(write=self._write, read=self._read)
+        self.groups: GroupStore = PostgresGroups(run=self._read)
 
     async def _read(self, query: Callable[[Connection], Awaitable[T]]) -> T:
         with plain_errors(self._shown_url):
@@ -114,10 +123,10 @@ class PostgresStore:
     async def tails(self, partitions: Sequence[PartitionId]) -> dict[PartitionId, PartitionSize]:
         return await self._read(lambda c: looking.tails(c, partitions))
 
-    async def span_at_time(self, partition: PartitionId, timestamp_ms: int) -> Span | None:
+    async def span_at_time(self, partition: PartitionId, timestamp_ms: int) -> Span | FileSpan | None:
         return await self._read(lambda c: looking.span_at_time(c, partition, timestamp_ms))
 
-    async def span_of_max_timestamp(self, partition: PartitionId) -> Span | None:
+    async def span_of_max_timestamp(self, partition: PartitionId) -> Span | FileSpan | None:
         return await self._read(lambda c: looking.span_of_max_timestamp(c, partition))
 
     async def delete_records(self, partition: PartitionId, before_offset: int) -> int:
@@ -142,6 +151,9 @@ class PostgresStore:
 
     async def deletable_segments(self, grace_ms: int, limit: int) -> list[SegmentId]:
         return await self._read(lambda c: garbage.deletable_segments(c, grace_ms, limit))
+
+    async def wal_size(self) -> WalSize:
+        return await self._read(garbage.wal_size)
 
     async def forget_segments(self, segments: Sequence[SegmentId]) -> None:
         await self._write(lambda c: garbage.forget_segments(c, segments))

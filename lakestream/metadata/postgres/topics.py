@@ -12,6 +12,7 @@ from lakestream.metadata.postgres.dropping import release_spans_of
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.store import TopicsView
 from lakestream.model.config_edit import ConfigEdit, apply_config_edits
+from lakestream.model.table import TableKind
 from lakestream.model.topic import Topic, TopicId, TopicSpec
 
 
@@ -64,6 +65,13 @@ async def delete_topic(connection: Connection, topic: TopicId) -> None:
         await connection.execute("DELETE FROM partition WHERE id = ANY (%s)", (partitions,))
         await connection.execute("DELETE FROM producer WHERE partition_id = ANY (%s)", (partitions,))
         await release_spans_of(connection, partitions)
+        await connection.execute("DELETE FROM compaction_ask WHERE topic_id = %s", (topic,))
+        await connection.execute("DELETE FROM group_offset WHERE topic_id = %s", (topic,))
+        # The table outlives its topic, as an ordinary one.
+        await connection.execute(
+            "UPDATE lake_table SET kind = %s, topic_id = NULL, changed_ms = now_ms() WHERE topic_id = %s",
+            (TableKind.ORDINARY.value, topic),
+        )
 
 
 async def add_partitions(connection: Connection, topic: TopicId, total: int) -> Topic:

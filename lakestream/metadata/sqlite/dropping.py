@@ -14,7 +14,9 @@ from lakestream.model.topic import PartitionId
 
 
 def delete_records(connection: sqlite3.Connection, partition: PartitionId, before_offset: int, now_ms: int) -> int:
-    row = connection.execute("SELECT log_start, next_offset FROM partition WHERE id = ?", (partition,)).fetchone()
+    row = connection.execute(
+        "SELECT log_start, next_offset, tabled_until FROM partition WHERE id = ?", (partition,)
+    ).fetchone()
     if row is None:
         raise unknown_partition(partition)
     tail = Tail._make(row)
@@ -39,8 +41,9 @@ def apply_retention(
     if row is None:
         return 0
     oldest = connection.execute(
-        "SELECT last_offset, length, max_timestamp_ms, committed_ms FROM span"
-        " WHERE partition_id = ? ORDER BY last_offset LIMIT ?",
+        "SELECT last_offset, bytes, max_timestamp_ms, committed_ms FROM file_span WHERE partition_id = ?1"
+        " UNION ALL SELECT last_offset, length, max_timestamp_ms, committed_ms FROM span WHERE partition_id = ?1"
+        " ORDER BY last_offset LIMIT ?2",
         (partition, spans_max),
     )
     expired = expired_spans(
@@ -56,24 +59,29 @@ def release_spans_of(connection: sqlite3.Connection, partition: PartitionId, now
     counts = connection.execute(
         "SELECT segment_id, count(*) FROM span WHERE partition_id = ? GROUP BY segment_id", (partition,)
     )
-    _release(connection, dict(counts.fetchall()), now_ms)
+    release(connection, dict(counts.fetchall()), now_ms)
     connection.execute("DELETE FROM span WHERE partition_id = ?", (partition,))
+    connection.execute("DELETE FROM file_span WHERE partition_id = ?", (partition,))
 
 
 def _drop_below(connection: sqlite3.Connection, partition: PartitionId, log_start: int, now_ms: int) -> None:
-    """Raise log_start and drop the spans wholly below it."""
+    """Raise log_start and drop the spans wholly below it. Table files stay: they are the table's."""
     dropped = connection.execute(
         "SELECT segment_id, length FROM span WHERE partition_id = ? AND last_offset < ?", (partition, log_start)
     ).fetchall()
     connection.execute("DELETE FROM span WHERE partition_id = ? AND last_offset < ?", (partition, log_start))
+    from_files = connection.execute(
+        "DELETE FROM file_span WHERE partition_id = ? AND last_offset < ? RETURNING bytes", (partition, log_start)
+    ).fetchall()
     connection.execute(
         "UPDATE partition SET log_start = max(log_start, ?), bytes = bytes - ? WHERE id = ?",
-        (log_start, sum(length for _, length in dropped), partition),
+        (log_start, sum(length for _, length in dropped) + sum(size for (size,) in from_files), partition),
     )
-    _release(connection, Counter(segment for segment, _ in dropped), now_ms)
+    release(connection, Counter(segment for segment, _ in dropped), now_ms)
 
 
-def _release(connection: sqlite3.Connection, span_counts: Mapping[SegmentId, int], now_ms: int) -> None:
+def release(connection: sqlite3.Connection, span_counts: Mapping[SegmentId, int], now_ms: int) -> None:
+    """So many spans of each segment are gone."""
     connection.executemany(
         "UPDATE segment SET span_count = span_count - ?1,"
         " dead_since_ms = CASE WHEN span_count = ?1 THEN ?2 ELSE dead_since_ms END WHERE id = ?3",

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from lakestream.metadata.segment_state import ABANDONED_KEPT_MS, SegmentState
+from lakestream.metadata.store import WalSize
 from lakestream.model.place import SegmentId
 
 
@@ -16,6 +17,14 @@ def deletable_segments(connection: sqlite3.Connection, grace_ms: int, limit: int
         (now_ms - grace_ms, limit),
     )
     return [row[0] for row in rows]
+
+
+def wal_size(connection: sqlite3.Connection) -> WalSize:
+    row = connection.execute(
+        "SELECT (SELECT coalesce(sum(bytes), 0) FROM segment WHERE object_deleted_ms IS NULL),"
+        " (SELECT coalesce(sum(length), 0) FROM span)"
+    ).fetchone()
+    return WalSize._make(row)
 
 
 def forget_segments(connection: sqlite3.Connection, segments: Sequence[SegmentId], now_ms: int) -> None:

@@ -2,13 +2,19 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from lakestream.metadata.store import PartitionSize, ViewAsk
-from lakestream.model.place import PartitionView, Span, Tail
+from lakestream.metadata.times import later_of
+from lakestream.model.place import FileSpan, PartitionView, Span, Tail
 from lakestream.model.topic import PartitionId
 
 _SPAN = "base_offset, last_offset, segment_id, at, length, max_timestamp_ms, append_ms"
+_FILE_SPAN = (
+    "base_offset, last_offset, file, log_file,"
+    " (SELECT number FROM partition WHERE id = partition_id), rows, bytes, max_timestamp_ms"
+)
+_TAIL = "log_start, next_offset, tabled_until"
 
 
 def views(connection: sqlite3.Connection, asks: Sequence[ViewAsk]) -> list[PartitionView | None]:
@@ -16,25 +22,57 @@ def views(connection: sqlite3.Connection, asks: Sequence[ViewAsk]) -> list[Parti
 
 
 def _view(connection: sqlite3.Connection, ask: ViewAsk) -> PartitionView | None:
-    tail = connection.execute("SELECT log_start, next_offset FROM partition WHERE id = ?", (ask.partition,)).fetchone()
+    tail = connection.execute(f"SELECT {_TAIL} FROM partition WHERE id = ?", (ask.partition,)).fetchone()
     if tail is None:
         return None
+    return PartitionView(Tail._make(tail), tuple(_spans(connection, ask, tabled_until=tail[2])))
+
+
+def _spans(connection: sqlite3.Connection, ask: ViewAsk, tabled_until: int) -> Iterator[Span | FileSpan]:
+    """What has moved into the table lies before what has not."""
+    left = ask.spans_max
+    if ask.offset < tabled_until:
+        files = connection.execute(
+            f"SELECT {_FILE_SPAN} FROM file_span WHERE partition_id = ? AND last_offset >= ?"
+            " ORDER BY last_offset LIMIT ?",
+            ask,
+        ).fetchall()
+        yield from map(FileSpan._make, files)
+        left -= len(files)
     spans = connection.execute(
         f"SELECT {_SPAN} FROM span WHERE partition_id = ? AND last_offset >= ? ORDER BY last_offset LIMIT ?",
-        ask,
+        (ask.partition, ask.offset, left),
     )
-    return PartitionView(Tail._make(tail), tuple(map(Span._make, spans)))
+    yield from map(Span._make, spans)
 
 
 def tails(connection: sqlite3.Connection, partitions: Sequence[PartitionId]) -> dict[PartitionId, PartitionSize]:
     rows = connection.execute(
-        "SELECT id, log_start, next_offset, bytes FROM partition WHERE id IN (SELECT value FROM json_each(?))",
+        f"SELECT id, bytes, {_TAIL} FROM partition WHERE id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(partitions)),),
     )
-    return {id: PartitionSize(Tail(log_start, next_offset), bytes) for id, log_start, next_offset, bytes in rows}
+    return {id: PartitionSize(Tail._make(tail), bytes) for id, bytes, *tail in rows}
 
 
-def span_at_time(connection: sqlite3.Connection, partition: PartitionId, timestamp_ms: int) -> Span | None:
+def span_at_time(connection: sqlite3.Connection, partition: PartitionId, timestamp_ms: int) -> Span | FileSpan | None:
+    """What has moved into the table lies before what has not, so it is asked first."""
+    in_table = _file_span_at_time(connection, partition, timestamp_ms)
+    return _wal_span_at_time(connection, partition, timestamp_ms) if in_table is None else in_table
+
+
+def _file_span_at_time(connection: sqlite3.Connection, partition: PartitionId, timestamp_ms: int) -> FileSpan | None:
+    """An index leads to where the running maximum reaches the time. The span that raised it may have been dropped."""
+    row = connection.execute(
+        f"SELECT {_FILE_SPAN} FROM file_span WHERE partition_id = ?1 AND max_timestamp_ms >= ?2"
+        " AND last_offset >= (SELECT last_offset FROM file_span WHERE partition_id = ?1"
+        " AND running_max_timestamp_ms >= ?2 ORDER BY running_max_timestamp_ms, last_offset LIMIT 1)"
+        " ORDER BY last_offset LIMIT 1",
+        (partition, timestamp_ms),
+    ).fetchone()
+    return None if row is None else FileSpan._make(row)
+
+
+def _wal_span_at_time(connection: sqlite3.Connection, partition: PartitionId, timestamp_ms: int) -> Span | None:
     """Bisect to where the running maximum reaches the time. The span there is the answer, unless the one that raised
     the maximum has been dropped: then it is the first later one that is itself late enough."""
     start = _first_offset_reaching(connection, partition, timestamp_ms)
@@ -63,10 +101,14 @@ def _first_offset_reaching(connection: sqlite3.Connection, partition: PartitionI
     return int(low)
 
 
-def span_of_max_timestamp(connection: sqlite3.Connection, partition: PartitionId) -> Span | None:
+def span_of_max_timestamp(connection: sqlite3.Connection, partition: PartitionId) -> Span | FileSpan | None:
     """The greatest is mostly the last span's running maximum; where that stems from a dropped span, the spans tell."""
     row = connection.execute(
-        "SELECT running_max_timestamp_ms FROM span WHERE partition_id = ? ORDER BY last_offset DESC LIMIT 1",
+        "SELECT running_max_timestamp_ms, last_offset FROM"
+        " (SELECT * FROM (SELECT running_max_timestamp_ms, last_offset FROM span WHERE partition_id = ?1"
+        " ORDER BY last_offset DESC LIMIT 1) UNION ALL"
+        " SELECT * FROM (SELECT running_max_timestamp_ms, last_offset FROM file_span WHERE partition_id = ?1"
+        " ORDER BY last_offset DESC LIMIT 1)) ORDER BY last_offset DESC LIMIT 1",
         (partition,),
     ).fetchone()
     if row is None or row[0] < 0:
@@ -74,10 +116,16 @@ def span_of_max_timestamp(connection: sqlite3.Connection, partition: PartitionId
     return span_at_time(connection, partition, row[0]) or _span_of_own_max(connection, partition)
 
 
-def _span_of_own_max(connection: sqlite3.Connection, partition: PartitionId) -> Span | None:
-    row = connection.execute(
+def _span_of_own_max(connection: sqlite3.Connection, partition: PartitionId) -> Span | FileSpan | None:
+    """The first of those that have the greatest time of their own, wherever they lie."""
+    in_table = connection.execute(
+        f"SELECT {_FILE_SPAN} FROM file_span WHERE partition_id = ? AND max_timestamp_ms >= 0"
+        " ORDER BY max_timestamp_ms DESC, last_offset LIMIT 1",
+        (partition,),
+    ).fetchone()
+    in_wal = connection.execute(
         f"SELECT {_SPAN} FROM span WHERE partition_id = ? AND max_timestamp_ms >= 0"
         " ORDER BY max_timestamp_ms DESC, last_offset LIMIT 1",
         (partition,),
     ).fetchone()
-    return None if row is None else Span._make(row)
+    return later_of(FileSpan._make(in_table) if in_table else None, Span._make(in_wal) if in_wal else None)

@@ -7,18 +7,24 @@ Everything between open and commit is in the files beside this one; here is only
 
 from collections.abc import Callable, Mapping, Sequence
 
+from lakestream.metadata.group_store import GroupStore
+from lakestream.metadata.job_store import JobStore
+from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.sqlite import brokers, committing, dropping, garbage, looking, topics
 from lakestream.metadata.sqlite.alarm import Alarm
+from lakestream.metadata.sqlite.groups import SqliteGroups
+from lakestream.metadata.sqlite.jobs import SqliteJobs
 from lakestream.metadata.sqlite.lane import Lane
 from lakestream.metadata.sqlite.reader import Reader
+from lakestream.metadata.sqlite.registry import SqliteRegistry
 from lakestream.metadata.sqlite.tables import SqliteTables
 from lakestream.metadata.sqlite.turn import Turn
 from lakestream.metadata.sqlite.writer import Writer
-from lakestream.metadata.store import PartitionSize, TopicsView, ViewAsk
+from lakestream.metadata.store import PartitionSize, TopicsView, ViewAsk, WalSize
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.broker import BrokerLease, BrokerSpec, LiveBroker
 from lakestream.model.config_edit import ConfigEdit
-from lakestream.model.place import PartitionView, SegmentId, Span
+from lakestream.model.place import FileSpan, PartitionView, SegmentId, Span
 from lakestream.model.segment import SegmentCommit, SegmentFate
 from lakestream.model.topic import PartitionId, Topic, TopicId, TopicSpec
 from lakestream.world.clock import Clock
@@ -40,6 +46,9 @@ class SqliteStore:
         self._read = Reader(reading).run
         self._now = clock.wall_ms
         self.tables: TableStore = SqliteTables(write=self._write, read=self._read, now_ms=self._now)
+        self.registry: RegistryStore = SqliteRegistry(write=self._write, read=self._read, now_ms=self._now)
+        self.jobs: JobStore = SqliteJobs(write=self._write, read=self._read, now_ms=self._now)
+        self.groups: GroupStore = SqliteGroups(write=self._write, read=self._read, now_ms=self._now)
 
     # --- the cluster -------------------------------------------------------------------------
 
@@ -97,10 +106,10 @@ class SqliteStore:
     async def tails(self, partitions: Sequence[PartitionId]) -> dict[PartitionId, PartitionSize]:
         return await self._read(lambda c: looking.tails(c, partitions))
 
-    async def span_at_time(self, partition: PartitionId, timestamp_ms: int) -> Span | None:
+    async def span_at_time(self, partition: PartitionId, timestamp_ms: int) -> Span | FileSpan | None:
         return await self._read(lambda c: looking.span_at_time(c, partition, timestamp_ms))
 
-    async def span_of_max_timestamp(self, partition: PartitionId) -> Span | None:
+    async def span_of_max_timestamp(self, partition: PartitionId) -> Span | FileSpan | None:
         return await self._read(lambda c: looking.span_of_max_timestamp(c, partition))
 
     async def delete_records(self, partition: PartitionId, before_offset: int) -> int:
@@ -130,6 +139,9 @@ class SqliteStore:
 
     async def deletable_segments(self, grace_ms: int, limit: int) -> list[SegmentId]:
         return await self._read(lambda c: garbage.deletable_segments(c, grace_ms, limit, self._now()))
+
+    async def wal_size(self) -> WalSize:
+        return await self._read(garbage.wal_size)
 
     async def forget_segments(self, segments: Sequence[SegmentId]) -> None:
         await self._write(lambda c: garbage.forget_segments(c, segments, self._now()))

@@ -8,6 +8,7 @@ from lakestream.metadata.missing import too_few_partitions, topic_exists, unknow
 from lakestream.metadata.sqlite.dropping import release_spans_of
 from lakestream.metadata.store import TopicsView
 from lakestream.model.config_edit import ConfigEdit, apply_config_edits
+from lakestream.model.table import TableKind
 from lakestream.model.topic import PartitionId, Topic, TopicId, TopicSpec
 
 
@@ -49,6 +50,13 @@ def delete_topic(connection: sqlite3.Connection, topic: TopicId, now_ms: int) ->
         connection.execute("DELETE FROM producer WHERE partition_id = ?", (partition,))
     connection.execute("DELETE FROM partition WHERE topic_id = ?", (topic,))
     connection.execute("DELETE FROM topic WHERE id = ?", (topic,))
+    connection.execute("DELETE FROM compaction_ask WHERE topic_id = ?", (topic,))
+    connection.execute("DELETE FROM group_offset WHERE topic_id = ?", (topic,))
+    # The table outlives its topic, as an ordinary one.
+    connection.execute(
+        "UPDATE lake_table SET kind = ?, topic_id = NULL, changed_ms = ? WHERE topic_id = ?",
+        (TableKind.ORDINARY.value, now_ms, topic),
+    )
     _raise_version(connection)
 
 

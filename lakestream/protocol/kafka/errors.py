@@ -8,6 +8,7 @@ exception that is not in the table is a fault of ours: UNKNOWN_SERVER_ERROR, and
 
 from enum import IntEnum
 
+from lakestream.broker.groups import errors as groups
 from lakestream.model import errors
 from lakestream.storage.records import errors as batches
 
@@ -26,12 +27,18 @@ class KafkaError(IntEnum):
     BROKER_NOT_AVAILABLE = 8
     REPLICA_NOT_AVAILABLE = 9
     MESSAGE_TOO_LARGE = 10
+    OFFSET_METADATA_TOO_LARGE = 12
     COORDINATOR_LOAD_IN_PROGRESS = 14
     COORDINATOR_NOT_AVAILABLE = 15
     NOT_COORDINATOR = 16
     INVALID_TOPIC_EXCEPTION = 17
     INVALID_REQUIRED_ACKS = 21
     ILLEGAL_GENERATION = 22
+    INCONSISTENT_GROUP_PROTOCOL = 23
+    INVALID_GROUP_ID = 24
+    UNKNOWN_MEMBER_ID = 25
+    INVALID_SESSION_TIMEOUT = 26
+    REBALANCE_IN_PROGRESS = 27
     INVALID_TIMESTAMP = 32
     UNSUPPORTED_VERSION = 35
     TOPIC_ALREADY_EXISTS = 36
@@ -49,18 +56,29 @@ class KafkaError(IntEnum):
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
     KAFKA_STORAGE_ERROR = 56
     UNKNOWN_PRODUCER_ID = 59
+    NON_EMPTY_GROUP = 68
+    GROUP_ID_NOT_FOUND = 69
     FETCH_SESSION_ID_NOT_FOUND = 70
     INVALID_FETCH_SESSION_EPOCH = 71
     FENCED_LEADER_EPOCH = 74
     UNKNOWN_LEADER_EPOCH = 75
     UNSUPPORTED_COMPRESSION_TYPE = 76
     OFFSET_NOT_AVAILABLE = 78
-    THROTTLING_QUOTA_EXCEEDED = 89
+    MEMBER_ID_REQUIRED = 79
+    GROUP_MAX_SIZE_REACHED = 81
+    FENCED_INSTANCE_ID = 82
+    GROUP_SUBSCRIBED_TO_TOPIC = 86
     INVALID_RECORD = 87
+    THROTTLING_QUOTA_EXCEEDED = 89
     UNKNOWN_TOPIC_ID = 100
     INCONSISTENT_TOPIC_ID = 103
+    FENCED_MEMBER_EPOCH = 110
+    UNRELEASED_INSTANCE_ID = 111
+    UNSUPPORTED_ASSIGNOR = 112
+    STALE_MEMBER_EPOCH = 113
     MISMATCHED_ENDPOINT_TYPE = 114
     UNSUPPORTED_ENDPOINT_TYPE = 115
+    INVALID_REGULAR_EXPRESSION = 128
 
 
 CODES: dict[type[errors.LakestreamError], KafkaError] = {
@@ -105,6 +123,26 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     # Groups.
     errors.NotCoordinator: KafkaError.NOT_COORDINATOR,
     errors.IllegalGeneration: KafkaError.ILLEGAL_GENERATION,
+    groups.CoordinatorNotAvailable: KafkaError.COORDINATOR_NOT_AVAILABLE,
+    groups.InvalidGroupId: KafkaError.INVALID_GROUP_ID,
+    groups.InvalidSessionTimeout: KafkaError.INVALID_SESSION_TIMEOUT,
+    groups.InconsistentProtocol: KafkaError.INCONSISTENT_GROUP_PROTOCOL,
+    groups.MemberIdRequired: KafkaError.MEMBER_ID_REQUIRED,
+    groups.UnknownMember: KafkaError.UNKNOWN_MEMBER_ID,
+    groups.GroupNotFound: KafkaError.GROUP_ID_NOT_FOUND,
+    groups.RebalanceInProgress: KafkaError.REBALANCE_IN_PROGRESS,
+    groups.FencedInstance: KafkaError.FENCED_INSTANCE_ID,
+    groups.GroupFull: KafkaError.GROUP_MAX_SIZE_REACHED,
+    groups.GroupTooLarge: KafkaError.UNKNOWN_SERVER_ERROR,  # as Kafka does when a group no longer fits a record
+    groups.FencedMemberEpoch: KafkaError.FENCED_MEMBER_EPOCH,
+    groups.StaleMemberEpoch: KafkaError.STALE_MEMBER_EPOCH,
+    groups.UnreleasedInstance: KafkaError.UNRELEASED_INSTANCE_ID,
+    groups.UnsupportedAssignor: KafkaError.UNSUPPORTED_ASSIGNOR,
+    groups.InvalidRegularExpression: KafkaError.INVALID_REGULAR_EXPRESSION,
+    groups.GroupNotEmpty: KafkaError.NON_EMPTY_GROUP,
+    groups.SubscribedToTopic: KafkaError.GROUP_SUBSCRIBED_TO_TOPIC,
+    groups.OffsetMetadataTooLarge: KafkaError.OFFSET_METADATA_TOO_LARGE,
+    groups.UnsupportedCommit: KafkaError.UNSUPPORTED_VERSION,
     # Kinds: a leaf of another room, or one that has no row above, is answered by what its kind advises.
     errors.Invalid: KafkaError.INVALID_REQUEST,
     errors.NotFound: KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
@@ -114,6 +152,10 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     errors.Corrupt: KafkaError.KAFKA_STORAGE_ERROR,
     errors.Exhausted: KafkaError.REQUEST_TIMED_OUT,
 }
+
+
+MESSAGE_LENGTH_MAX = 2_000
+"""Messages repeat what was asked, which may be as long as a string on the wire: then there was no room for the rest."""
 
 
 class Refused(errors.Invalid):
@@ -127,8 +169,8 @@ class Refused(errors.Invalid):
 def kafka_error(exception: BaseException) -> tuple[int, str]:
     """The code, and what to tell the client."""
     if isinstance(exception, Refused):
-        return int(exception.code), str(exception)
+        return int(exception.code), str(exception)[:MESSAGE_LENGTH_MAX]
     for kind in type(exception).__mro__:
         if kind in CODES:
-            return int(CODES[kind]), str(exception) or (kind.__doc__ or kind.__name__)
+            return int(CODES[kind]), (str(exception) or kind.__doc__ or kind.__name__)[:MESSAGE_LENGTH_MAX]
     return int(KafkaError.UNKNOWN_SERVER_ERROR), "The broker failed to handle the request; its log says why"

@@ -1,4 +1,4 @@
-"""/admin/status: the cluster at a glance, as JSON: brokers, topics, their offsets and bytes.
+"""/admin/status: the cluster at a glance, as JSON: brokers, topics, their offsets and bytes, their tables, the WAL.
 
 All offsets come from one read of the metadata store, so they belong together.
 """
@@ -14,23 +14,27 @@ from lakestream.metadata.store import MetadataStore, PartitionSize
 from lakestream.model.errors import LakestreamError
 from lakestream.model.topic import PartitionId, Topic
 from lakestream.protocol.rest.brokers import Brokers
+from lakestream.protocol.rest.table_status import TableStatus
 
 
-def admin_routes(store: MetadataStore, brokers: Brokers) -> list[Route]:
+def admin_routes(store: MetadataStore, brokers: Brokers, tables: TableStatus) -> list[Route]:
     async def status(request: Request) -> Response:
         try:
-            return JSONResponse(await cluster_status(store, brokers))
+            return JSONResponse(await cluster_status(store, brokers, tables))
         except LakestreamError as error:
             return JSONResponse({"error": str(error)}, status_code=503)
 
     return [Route("/admin/status", status)]
 
 
-async def cluster_status(store: MetadataStore, brokers: Brokers) -> dict[str, Any]:
+async def cluster_status(store: MetadataStore, brokers: Brokers, tables: TableStatus) -> dict[str, Any]:
     live = await brokers.live()
     readiness = await brokers.readiness(live)
-    topics = (await store.topics()).topics
+    topics = sorted((await store.topics()).topics, key=lambda topic: topic.name)
     sizes = await store.tails([partition for topic in topics for partition in topic.partitions])
+    # After the tails: whatever is in the WAL by now lay at or above `tabled_until` then.
+    wal_starts = await tables.starts(topics)
+    table_of = await tables.of_topics(topics, sizes)
     return {
         "cluster_id": await store.cluster_id(),
         "metadata": store.url.partition("://")[0],
@@ -38,16 +42,22 @@ async def cluster_status(store: MetadataStore, brokers: Brokers) -> dict[str, An
             {"id": b.id, "host": b.host, "port": b.port, "rack": b.rack, "http": b.http, "state": readiness[b.id]}
             for b in live
         ],
-        "topics": [_topic_status(topic, sizes) for topic in sorted(topics, key=lambda topic: topic.name)],
+        "pipeline": await store.jobs.compaction_holder(),
+        "wal": await tables.wal(),
+        "topics": [_topic_status(topic, sizes, wal_starts) | {"table": table_of[topic.id]} for topic in topics],
     }
 
 
-def _topic_status(topic: Topic, sizes: Mapping[PartitionId, PartitionSize]) -> dict[str, Any]:
-    partitions = [
+def _topic_status(
+    topic: Topic, sizes: Mapping[PartitionId, PartitionSize], wal_starts: Mapping[PartitionId, int]
+) -> dict[str, Any]:
+    partitions: list[dict[str, Any]] = [
         {
             "partition": index,
             "log_start": sizes[partition].tail.log_start,
             "next_offset": sizes[partition].tail.next_offset,
+            "tabled_until": sizes[partition].tail.tabled_until,
+            "wal_start": wal_starts.get(partition),
             "bytes": sizes[partition].bytes,
         }
         for index, partition in enumerate(topic.partitions)

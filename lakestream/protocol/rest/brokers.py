@@ -35,7 +35,14 @@ class Brokers:
             return {"metadata": str(error)}
         states = await self.readiness(brokers)
         some = {} if brokers else {"broker": "no broker is alive; start one with `lakestream broker`"}
-        return {"metadata": READY, **{f"broker-{number}": state for number, state in states.items()}, **some}
+        # The one that holds the lease. Without a pipeline the log is complete: that is no fault.
+        pipeline = {} if await self._store.jobs.compaction_holder() is None else {"pipeline": READY}
+        return {
+            "metadata": READY,
+            **{f"broker-{number}": state for number, state in states.items()},
+            **some,
+            **pipeline,
+        }
 
     async def readiness(self, brokers: Iterable[LiveBroker]) -> dict[int, str]:
         asked = list(brokers)

@@ -37,7 +37,7 @@ def test_partitions_of_a_new_topic_are_empty(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
         topic = await stage.topic(store, 2)
         sizes = await store.tails(topic.partitions)
-        assert {(size.tail, size.bytes) for size in sizes.values()} == {((0, 0), 0)}
+        assert {(size.tail, size.bytes) for size in sizes.values()} == {((0, 0, 0), 0)}
         assert set(sizes) == set(topic.partitions)
 
     stage.run(scenario)

@@ -99,6 +99,11 @@ class Remote:
             self._process.kill()
             self._process.wait(10)
 
+    def kill(self) -> None:
+        """At once, so that it can tell nobody."""
+        self._process.kill()
+        self._process.wait(10)
+
     def _listen(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:

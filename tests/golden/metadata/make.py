@@ -19,7 +19,7 @@ from lakestream.world.ids import Ids
 from lakestream.world.threads import InlineThreads
 
 HERE = Path(__file__).parent
-VERSION = 1
+VERSION = 5
 NOW_MS = 1_763_000_000_000
 
 
@@ -81,7 +81,10 @@ async def content(store: MetadataStore) -> object:
                     [broker.id, broker.host, broker.port, broker.rack, broker.http, broker.incarnation]
                     for broker in await store.live_brokers()
                 ],
-                "views": await store.views([ViewAsk(partition, 0, 100) for partition in partitions]),
+                "views": [
+                    view and [view.tail[:2], view.spans]
+                    for view in await store.views([ViewAsk(partition, 0, 100) for partition in partitions])
+                ],
                 "bytes": [size.bytes for size in (await store.tails(partitions)).values()],
                 "at_time": await store.span_at_time(partitions[0], NOW_MS + 1),
                 "unknown": await store.unknown_segments([segment(n) for n in (0, 1, 2, 9, 10)]),

@@ -20,6 +20,7 @@ def now_ms() -> int:
 def batch(
     values: Sequence[bytes] = (b"value",),
     *,
+    key: bytes | None = None,
     codec: int = NONE,
     timestamps: Sequence[int] = (),
     producer: tuple[int, int, int] = (-1, -1, -1),
@@ -37,7 +38,7 @@ def batch(
     )
     for at, value in enumerate(values):
         timestamp = timestamps[at] if timestamps else now_ms()
-        builder.append(at, timestamp=timestamp, key=None, value=value, headers=[])
+        builder.append(at, timestamp=timestamp, key=key, value=value, headers=[])
     return bytes(builder.build())
 
 

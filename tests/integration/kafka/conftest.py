@@ -1,8 +1,12 @@
+"""Brokers and clients that the tests of this folder share."""
+
 from collections.abc import Iterator
 from itertools import count
 
 import pytest
 
+from lakestream.broker.broker import BrokerLimits
+from lakestream.broker.groups.limits import GroupLimits
 from lakestream.testing.local import LocalLakestream
 
 from .running import Running, running
@@ -14,7 +18,8 @@ _numbers = count()
 @pytest.fixture(scope="session")
 def lakestream() -> Iterator[Running]:
     """Two brokers over one store, for tests that only add to it."""
-    with running(LocalLakestream(brokers=2)) as service:
+    groups = GroupLimits(initial_rebalance_delay_ms=0, session_timeout_ms_min=100)
+    with running(LocalLakestream(brokers=2, limits=BrokerLimits(groups=groups))) as service:
         yield service
 
 

@@ -9,6 +9,7 @@ import pytest
 from lakestream.protocol.kafka.apis.all import APIS
 from lakestream.protocol.kafka.wire import messages
 
+from .group_requests import EXPECTED, GROUP_REQUESTS, group_request
 from .requests import request_for
 from .running import Running
 from .wire_client import WireClient, request_frame
@@ -30,9 +31,13 @@ def _error_codes(answer: Any) -> Iterator[int]:
 
 @pytest.mark.parametrize(("key", "version"), SERVED)
 def test_a_well_formed_request_is_answered_without_error(key: int, version: int, name: str, client: WireClient) -> None:
-    created = client.create_topic(name)
-    answer = client.call(key, version, request_for(key, version, name, created.topic_id.bytes))
-    assert all(code == 0 for code in _error_codes(answer)), answer
+    topic_id = client.create_topic(name).topic_id.bytes
+    if key in GROUP_REQUESTS:
+        asked = group_request(client, key, version, name, topic_id)
+    else:
+        asked = request_for(key, version, name, topic_id)
+    answer = client.call(key, version, asked)
+    assert all(code == EXPECTED.get((key, version), 0) for code in _error_codes(answer)), answer
 
 
 @pytest.mark.parametrize(("key", "version"), NOT_SERVED)

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from lakestream.broker.broker import BrokerLimits
+from lakestream.broker.groups.limits import GroupLimits
 from lakestream.protocol.kafka.apis.all import APIS
 from lakestream.testing.local import LocalLakestream
 
 from .batches import batch, records
+from .group_requests import GROUP_REQUESTS, group_request
 from .requests import request_for
 from .running import Running, running
 from .wire_client import WireClient, produce_request, request_frame
@@ -23,7 +26,8 @@ API_VERSIONS = [(api.key, version) for api in APIS for version in {api.versions[
 @pytest.fixture(scope="module")
 def service() -> Iterator[Running]:
     """Faults in the background are raised when it ends."""
-    with running(LocalLakestream()) as alone:
+    limits = BrokerLimits(groups=GroupLimits(initial_rebalance_delay_ms=0))
+    with running(LocalLakestream(limits=limits)) as alone:
         yield alone
 
 
@@ -72,7 +76,11 @@ def test_random_bytes_harm_nobody(seed: int, service: Running, witness: WireClie
 def test_damaged_requests_harm_nobody(key: int, version: int, service: Running, witness: WireClient) -> None:
     """Bits flipped, bytes missing or added, with a length that fits what is sent."""
     chance = random.Random(key * 100 + version)
-    payload = request_frame(key, version, request_for(key, version, "damaged", chance.randbytes(16)))[4:]
+    if key in GROUP_REQUESTS:
+        asked = group_request(witness, key, version, "witness", chance.randbytes(16))
+    else:
+        asked = request_for(key, version, "damaged", chance.randbytes(16))
+    payload = request_frame(key, version, asked)[4:]
     for _ in range(ROUNDS // 4):
         damaged = bytearray(payload)
         for _ in range(chance.choice([1, 1, 2, 8])):

@@ -41,6 +41,7 @@ def lakestream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Ca
     [
         (["topic", "list", "--kafka", "127.0.0.1:1"], 1, "lakestream up"),
         (["status", "--http", "127.0.0.1:1"], 1, "lakestream up"),
+        (["compact", "--http", "127.0.0.1:1"], 1, "lakestream up"),
         (["topic", "list", "--kafka", "nonsense"], 2, "HOST:PORT"),
         (["settings", "--set", "wal.linger=1"], 2, "did you mean 'wal.linger_ms'"),
         (["settings", "--set", "wal.linger_ms"], 2, "NAME=VALUE"),
@@ -100,8 +101,9 @@ def test_a_file_that_is_no_segment_is_refused(lakestream: Command, tmp_path: Pat
 
 
 def test_client_commands_do_not_load_the_compiled_codec() -> None:
+    commands = ["up", "topic", "produce", "consume", "group", "status", "settings", "segment", "schema", "compact"]
     code = (
-        "import sys; from lakestream.cli.main import command_line; command_line([])\n"
+        f"import sys; from lakestream.cli.main import command_line; [command_line([each]) for each in {commands}]\n"
         "print({'numba', 'pyarrow', 'lakestream.app.broker'} & set(sys.modules))"
     )
     root = Path(__file__).parents[3]

@@ -4,6 +4,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from lakestream.broker.metrics import Metrics
+from lakestream.model.group import PartitionLag
 from lakestream.protocol.rest.merge import merged_metrics
 
 
@@ -34,6 +35,18 @@ def busy_metrics() -> Metrics:
     metrics.segment_read(bytes=9)
     metrics.garbage(spans_dropped=1, segments_deleted=2, objects_abandoned=3)
     return metrics
+
+
+def test_the_lag_of_groups_is_shown_as_of_the_last_look() -> None:
+    metrics = Metrics()
+    metrics.group_lags([PartitionLag("readers", "orders", 0, 7), PartitionLag("gone", "orders", 0, 9)])
+    metrics.group_lags([PartitionLag("readers", "orders", 0, 5), PartitionLag("readers", "orders", 1, 0)])
+    shown = samples(generate_latest(metrics.registry).decode())
+    lags = {labels: value for (name, labels), value in shown.items() if name == "lakestream_group_lag_records"}
+    assert lags == {
+        (("group", "readers"), ("partition", "0"), ("topic", "orders")): 5,
+        (("group", "readers"), ("partition", "1"), ("topic", "orders")): 0,
+    }
 
 
 def test_everything_that_was_counted_is_shown_with_its_unit() -> None:

@@ -32,6 +32,7 @@ class Watched:
         self.said: list[str] = []
         self.ready = 0
         self._parts = parts
+        self._awaited = "is back"
 
     def run(self, then: str) -> None:
         asyncio.run(asyncio.wait_for(self._run(then), 20))
@@ -52,9 +53,13 @@ class Watched:
         if then == "stop":
             os.kill(os.getpid(), signal.SIGTERM)
 
+    def run_until_said(self, text: str) -> None:
+        self._awaited = text
+        self.run(then="wait")
+
     def _say(self, text: str) -> None:
         self.said.append(text)
-        if "is back" in text:
+        if self._awaited in text:
             os.kill(os.getpid(), signal.SIGTERM)
 
 
@@ -63,6 +68,34 @@ def test_all_ready_is_said_once_and_a_stop_ends_all() -> None:
     watched.run(then="stop")
     assert watched.ready == 1
     assert watched.said == []
+
+
+class Touching(Watched):
+    """Leaves a file when all are ready."""
+
+    def __init__(self, file: Path, *parts: Part) -> None:
+        super().__init__(*parts)
+        self._file = file
+
+    def _on_ready(self, then: str) -> None:
+        self._file.touch()
+        super()._on_ready(then)
+
+
+def test_a_background_part_is_started_after_the_ready_line_and_does_not_hold_it_up(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    never_ready = f"import pathlib, sys; sys.exit(0 if pathlib.Path({str(ready)!r}).exists() else 3)"
+    late = Part(name="late", command=[sys.executable, "-c", never_ready], background=True)
+    watched = Touching(ready, part("a", SERVING), late)
+    watched.run_until_said("late ended unexpectedly (exit code 0)")
+    assert watched.ready == 1
+
+
+def test_a_background_part_that_cannot_start_ends_nothing_else() -> None:
+    broken = Part(name="late", command=[sys.executable, "-c", "raise SystemExit(3)"], background=True)
+    watched = Watched(part("a", SERVING), broken)
+    watched.run_until_said("late ended unexpectedly (exit code 3)")
+    assert watched.ready == 1
 
 
 def test_a_part_that_dies_is_started_again_and_said_to_be_back(tmp_path: Path) -> None:

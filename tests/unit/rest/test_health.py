@@ -16,9 +16,11 @@ from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import Brokers
 from lakestream.protocol.rest.health import READY, health_routes
 from lakestream.protocol.rest.server import HttpServer
+from lakestream.protocol.rest.table_status import TableStatus
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
+from lakestream.world.objects.memory import MemoryObjects
 
 
 async def memory_store() -> MetadataStore:
@@ -79,7 +81,9 @@ def test_the_gateway_tells_silent_brokers_from_ready_ones() -> None:
         assert (states["metadata"], states["broker-0"]) == (READY, READY)
         assert "does not answer at 127.0.0.1:1" in states["broker-1"]
         assert (await brokers.metrics()).decode().count("x_total{") == 1
-        status = (await get(Starlette(routes=admin_routes(store, brokers)), "/admin/status")).json()
+        clock = SystemClock()
+        tables = TableStatus(store, MemoryObjects(clock), ids=Ids(clock, SystemChance()), grace_ms=0)
+        status = (await get(Starlette(routes=admin_routes(store, brokers, tables)), "/admin/status")).json()
         assert [broker["state"] == READY for broker in status["brokers"]] == [True, False]
         await http.stop()
         await brokers.close()

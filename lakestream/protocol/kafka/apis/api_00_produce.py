@@ -91,7 +91,9 @@ def _take_now(
     """False: it must be taken later. Raises why the batch is refused."""
     if part.records is None:
         raise InvalidRecord("there are no records: send one batch for each partition")
-    if entry is None or not 0 <= part.index < len(entry.topic.partitions) or broker.gate.is_heavy(part.records):
+    if entry is None or not 0 <= part.index < len(entry.topic.partitions):
+        return False
+    if broker.gate.is_heavy(part.records, entry.config):
         return False
     _take(broker, entry, part, broker.gate.check(part.records, entry.config, zstd_allowed=zstd_allowed), slot, answer)
     return True
@@ -117,7 +119,7 @@ async def _check_and_take(
     broker: Broker, entry: TopicEntry, part: Any, slot: Any, answer: Answer, zstd_allowed: bool
 ) -> None:
     try:
-        if broker.gate.is_heavy(part.records):
+        if broker.gate.is_heavy(part.records, entry.config):
             valid = await broker.gate.check_in_thread(part.records, entry.config, zstd_allowed=zstd_allowed)
         else:
             valid = broker.gate.check(part.records, entry.config, zstd_allowed=zstd_allowed)

@@ -37,6 +37,19 @@ FULL_FETCH_EPOCHS = (0, -1)
 READ_COMMITTED = 1
 NO_OFFSET = -1
 NO_RECORDS = b""
+CODES_OF_READERS = frozenset(
+    {
+        KafkaError.OFFSET_OUT_OF_RANGE,
+        KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
+        KafkaError.UNKNOWN_TOPIC_ID,
+        KafkaError.NOT_LEADER_OR_FOLLOWER,
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+        KafkaError.OFFSET_NOT_AVAILABLE,
+        KafkaError.KAFKA_STORAGE_ERROR,
+    }
+)
+"""What every consumer knows how to go on from. Any other trouble is put as KAFKA_STORAGE_ERROR: ask again."""
 
 
 async def handle(request: Any, context: RequestContext) -> Any:
@@ -58,9 +71,11 @@ async def handle(request: Any, context: RequestContext) -> Any:
                 asks.append(_ask(entry, part))
                 slots.append(slot)
             except LakestreamError as error:
-                slot.error_code = kafka_error(error)[0]
+                slot.error_code = _code(error)
     if asks:
-        for slot, fetched in zip(slots, await broker.fetching.fetch(asks, _limits(request)), strict=True):
+        refused = len(asks) < sum(len(topic.partitions) for topic in request.topics)
+        limits = _limits(request, waits=not refused)
+        for slot, fetched in zip(slots, await broker.fetching.fetch(asks, limits), strict=True):
             _fill(slot, fetched)
     return _fetch.Response(responses=topics)
 
@@ -78,12 +93,13 @@ def _ask(entry: TopicEntry, part: Any) -> FetchAsk:
     )
 
 
-def _limits(request: Any) -> FetchLimits:
+def _limits(request: Any, *, waits: bool) -> FetchLimits:
+    """A request in which something is wrong is answered at once: its client has something to do."""
     bytes_max = min(max(request.max_bytes, 1), RESPONSE_BYTES_MAX)
     return FetchLimits(
         bytes_min=min(request.min_bytes, bytes_max),
         bytes_max=bytes_max,
-        wait_seconds=min(max(request.max_wait, 0), WAIT_MS_MAX) / 1000,
+        wait_seconds=min(max(request.max_wait, 0), WAIT_MS_MAX) / 1000 if waits else 0.0,
     )
 
 
@@ -98,12 +114,18 @@ def _slot(part: Any, isolation_level: int) -> Any:
 
 def _fill(slot: Any, fetched: Fetched) -> None:
     if fetched.error is not None:
-        slot.error_code = kafka_error(fetched.error)[0]
+        slot.error_code = _code(fetched.error)
     if fetched.tail is not None:
         slot.high_watermark = slot.last_stable_offset = fetched.tail.next_offset
         slot.log_start_offset = fetched.tail.log_start
     if fetched.run.parts:
         slot.records = Iovec(fetched.run.parts)
+
+
+def _code(error: LakestreamError) -> int:
+    """Consumers take a code that they do not expect from a fetch, a timeout for instance, for a fault and end."""
+    code = kafka_error(error)[0]
+    return code if code in CODES_OF_READERS else KafkaError.KAFKA_STORAGE_ERROR
 
 
 def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:

@@ -12,7 +12,7 @@ v6 share groups.
 from typing import Any
 
 from lakestream.broker.broker import Broker
-from lakestream.broker.leaders import choose
+from lakestream.broker.groups.ownership import coordinator_of
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
@@ -37,7 +37,7 @@ def _coordinator(key: str, key_type: int, broker: Broker) -> Any:
         _check_type(key_type)
     except LakestreamError as error:
         return _nobody(key, *kafka_error(error))
-    chosen = choose(broker.cluster.live(), b"group:" + key.encode())
+    chosen = coordinator_of(broker.cluster.live(), key)
     return _find_coordinator.Coordinator(key=key, node_id=chosen.id, host=chosen.host, port=chosen.port)
 
 

@@ -3,7 +3,7 @@
 - Lists the APIs of the listener, with the ranges that clients should see.
 - A version above 4 is answered in the layout of version 0 with UNSUPPORTED_VERSION (KIP-511); the connection does that
   before the request gets here, since it cannot be decoded.
-- No features are finalized: none of those that clients look for (transaction.version, group.version) is there yet.
+- One feature is finalized, group.version 1: the newer group protocol is served. transaction.version is not.
 
 v3 flexible, with the client's name and version, which must look like a name.
 """
@@ -18,6 +18,9 @@ from lakestream.protocol.kafka.wire import messages
 _api_versions = messages.api(18)
 
 SOFTWARE_FROM_VERSION = 3
+FEATURES = {"group.version": 1}
+FEATURES_EPOCH = 1
+"""Never changes, since features never do; clients ignore features that come with a negative one."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
@@ -26,7 +29,18 @@ async def handle(request: Any, context: RequestContext) -> Any:
         for text in (request.client_software_name, request.client_software_version):
             if _SOFTWARE.fullmatch(text) is None:
                 raise InvalidRequest(f"'{text}' is no name or version of a client: use letters, digits, '-' and '.'")
-    return _api_versions.Response(api_keys=_ranges(context))
+    return _api_versions.Response(
+        api_keys=_ranges(context),
+        supported_features=[
+            _api_versions.SupportedFeatureKey(name=name, min_version=version, max_version=version)
+            for name, version in FEATURES.items()
+        ],
+        finalized_features_epoch=FEATURES_EPOCH,
+        finalized_features=[
+            _api_versions.FinalizedFeatureKey(name=name, min_version_level=version, max_version_level=version)
+            for name, version in FEATURES.items()
+        ],
+    )
 
 
 def _ranges(context: RequestContext) -> list[Any]:

@@ -1,4 +1,4 @@
-"""CreateTopics (19), versions 2-7.
+"""CreateTopics (19), versions 2-7: new topics, with their partitions and configs.
 
 - A topic is there, at every broker that looks, before the request is answered: the timeout is never waited for.
 - Partitions and replication factor may be left to the broker (-1). Records are replicated by the object store; what is

@@ -1,0 +1,151 @@
+"""What members ask for, and what they are told: values, free of any wire."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lakestream.broker.groups.state import Assignment, ProtocolOffer
+from lakestream.model.errors import LakestreamError
+
+UNKNOWN_MEMBER_ID = ""
+CONSUMER_PROTOCOL = "consumer"
+"""The protocol type of consumers, whose metadata a broker can read."""
+
+
+class Client(NamedTuple):
+    """Who is at the other end of the connection."""
+
+    id: str
+    host: str
+
+
+# --- classic -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinAsk:
+    group: str
+    member_id: str
+    fresh_member_id: str
+    """The id that a member without one is given."""
+    instance_id: str | None
+    client: Client
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocol_type: str
+    offers: tuple[ProtocolOffer, ...]
+    needs_known_member_id: bool
+    """JoinGroup 4 and above: a dynamic member joins in two steps, so that lost answers leave no ghosts."""
+    can_skip_assignment: bool
+    """JoinGroup 9 and above."""
+
+
+class JoinedMember(NamedTuple):
+    """What the leader is told of each member."""
+
+    member_id: str
+    instance_id: str | None
+    metadata: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    member_id: str
+    generation: int
+    protocol_type: str | None
+    protocol: str | None
+    leader: str
+    members: tuple[JoinedMember, ...] = ()
+    skip_assignment: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinRefused:
+    """`member_id` goes into the answer beside the error; with MemberIdRequired it is the one to join with."""
+
+    error: LakestreamError
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncAsk:
+    group: str
+    member_id: str
+    instance_id: str | None
+    generation: int
+    protocol_type: str | None
+    protocol: str | None
+    assignments: Mapping[str, bytes]
+    """By member id; only the leader's count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synced:
+    protocol_type: str | None
+    protocol: str | None
+    assignment: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncRefused:
+    error: LakestreamError
+
+
+ParkedAnswer = Joined | JoinRefused | Synced | SyncRefused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatAsk:
+    group: str
+    member_id: str
+    instance_id: str | None
+    generation: int
+
+
+class Leaver(NamedTuple):
+    """With an instance id and no member id: an administrator removes a static member."""
+
+    member_id: str
+    instance_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaveAsk:
+    group: str
+    leavers: Sequence[Leaver]
+
+
+class Left(NamedTuple):
+    leaver: Leaver
+    error: LakestreamError | None
+
+
+# --- consumer (KIP-848) ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerHeartbeatAsk:
+    """None: not said, so as before. `regex` "" ends a subscription by expression."""
+
+    group: str
+    member_id: str
+    member_epoch: int
+    instance_id: str | None
+    rack: str | None
+    client: Client
+    rebalance_timeout_ms: int | None
+    topics: frozenset[str] | None
+    regex: str | None
+    assignor: str | None
+    owned: Assignment | None
+    member_id_required: bool = True
+    """ConsumerGroupHeartbeat 1 and above: clients make their own member ids."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerHeartbeatAnswer:
+    member_id: str
+    member_epoch: int
+    heartbeat_interval_ms: int
+    assignment: Assignment | None
+    """None: unchanged since the last answer."""

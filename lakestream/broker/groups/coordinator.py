@@ -1,0 +1,106 @@
+"""Membership: every verb of a group's members, whichever protocol they speak.
+
+verb -> the group, held -> a turn of its machine -> saved if it changed -> answered
+"""
+
+from lakestream.broker.groups.asks import (
+    ConsumerHeartbeatAnswer,
+    ConsumerHeartbeatAsk,
+    HeartbeatAsk,
+    JoinAsk,
+    Joined,
+    JoinRefused,
+    LeaveAsk,
+    Left,
+    SyncAsk,
+    Synced,
+    SyncRefused,
+)
+from lakestream.broker.groups.consumer.heartbeat import check_ask
+from lakestream.broker.groups.errors import GroupNotFound, InconsistentProtocol, InvalidSessionTimeout, UnknownMember
+from lakestream.broker.groups.held import HeldGroup
+from lakestream.broker.groups.holdings import Holdings
+from lakestream.broker.groups.machine import refuse_unknown_group
+from lakestream.broker.groups.state import JOINING_EPOCH
+from lakestream.model.errors import LakestreamError
+
+
+class Coordinator:
+    def __init__(self, holdings: Holdings) -> None:
+        self._holdings = holdings
+
+    async def join(self, ask: JoinAsk) -> Joined | JoinRefused:
+        """Waits for the next generation. A refusal comes with the member id that goes beside it."""
+        try:
+            held = await self._hold_for_join(ask)
+            if isinstance(held, JoinRefused):
+                return held
+            ticket, answer = held.park()
+            turn = self._holdings.turn()
+            held.machine.join(ask, ticket, turn)
+            self._holdings.settle_later(held, turn)
+            told = await answer
+        except LakestreamError as error:
+            return JoinRefused(error=error, member_id=ask.member_id)
+        assert isinstance(told, Joined | JoinRefused)
+        return told
+
+    async def sync(self, ask: SyncAsk) -> Synced:
+        """Waits for the leader's assignment."""
+        held = await self._hold_known(ask.group)
+        ticket, answer = held.park()
+        turn = self._holdings.turn()
+        held.machine.sync(ask, ticket, turn)
+        self._holdings.settle_later(held, turn)
+        told = await answer
+        if isinstance(told, SyncRefused):
+            raise told.error
+        assert isinstance(told, Synced)
+        return told
+
+    async def heartbeat(self, ask: HeartbeatAsk) -> None:
+        held = await self._hold_known(ask.group)
+        turn = self._holdings.turn()
+        held.machine.heartbeat(ask, turn)
+        await self._holdings.settle(held, turn)
+
+    async def leave(self, ask: LeaveAsk) -> list[Left]:
+        """What became of each leaver, in their order."""
+        held = await self._hold_known(ask.group)
+        turn = self._holdings.turn()
+        left = held.machine.leave(ask, turn)
+        await self._holdings.settle(held, turn)
+        return left
+
+    async def consumer_heartbeat(self, ask: ConsumerHeartbeatAsk) -> ConsumerHeartbeatAnswer:
+        check_ask(ask, self._holdings.limits)
+        held = await self._holdings.hold(ask.group, create=ask.member_epoch == JOINING_EPOCH)
+        if held is None:
+            raise GroupNotFound(f"Group {ask.group} not found.")
+        turn = self._holdings.turn()
+        answer = held.machine.consumer_heartbeat(ask, turn)
+        await self._holdings.settle(held, turn)
+        return answer
+
+    async def _hold_known(self, name: str) -> HeldGroup:
+        held = await self._holdings.hold(name)
+        if held is None:
+            raise UnknownMember(f"there is no group '{name}': join again")
+        return held
+
+    async def _hold_for_join(self, ask: JoinAsk) -> HeldGroup | JoinRefused:
+        self._holdings.check_ours(ask.group)
+        limits = self._holdings.limits
+        low, high = limits.session_timeout_ms_min, limits.session_timeout_ms_max
+        if not low <= ask.session_timeout_ms <= high:
+            raise InvalidSessionTimeout(
+                f"session.timeout.ms is {ask.session_timeout_ms}: this broker allows {low} to {high}"
+            )
+        if "\0" in ask.protocol_type:
+            raise InconsistentProtocol("a protocol type cannot hold the character NUL")
+        refused = refuse_unknown_group(ask)
+        held = await self._holdings.hold(ask.group, create=refused is None)
+        if held is not None:
+            return held
+        assert refused is not None
+        return refused

@@ -1,0 +1,101 @@
+"""What administrators see of a group: values for DescribeGroups, ConsumerGroupDescribe and ListGroups."""
+
+from dataclasses import dataclass
+
+from lakestream.broker.groups.asks import CONSUMER_PROTOCOL
+from lakestream.broker.groups.classic.group import ClassicGroup, ClassicPhase
+from lakestream.broker.groups.consumer.group import ConsumerGroup
+from lakestream.broker.groups.state import Assignment, ConsumerMember
+from lakestream.model.group import GroupKind
+
+DEAD = "Dead"
+"""What a group that does not exist is said to be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicMemberDescription:
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    metadata: bytes
+    assignment: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicDescription:
+    group: str
+    phase: str
+    protocol_type: str
+    protocol: str
+    members: tuple[ClassicMemberDescription, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerDescription:
+    group: str
+    phase: str
+    epoch: int
+    target_epoch: int
+    assignor: str
+    members: tuple["ConsumerMemberDescription", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerMemberDescription:
+    """`member.assigned` is what it has now; `target` what it is led to. Classic members are there as well."""
+
+    member: ConsumerMember
+    target: Assignment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupListing:
+    group: str
+    kind: GroupKind
+    protocol_type: str
+    phase: str
+
+
+def describe_classic(group: ClassicGroup) -> ClassicDescription:
+    """Subscriptions and assignments are shown once they are settled."""
+    stable = group.phase is ClassicPhase.STABLE
+    return ClassicDescription(
+        group=group.group,
+        phase=group.phase,
+        protocol_type=group.protocol_type or "",
+        protocol=(group.protocol or "") if stable else "",
+        members=tuple(
+            ClassicMemberDescription(
+                member_id=member.id,
+                instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                metadata=member.metadata(group.protocol) if stable else b"",
+                assignment=member.assignment if stable else b"",
+            )
+            for member in group.members.values()
+        ),
+    )
+
+
+def describe_consumer(group: ConsumerGroup) -> ConsumerDescription:
+    return ConsumerDescription(
+        group=group.group,
+        phase=group.phase,
+        epoch=group.epoch,
+        target_epoch=group.target_epoch,
+        assignor=group.assignor,
+        members=tuple(
+            ConsumerMemberDescription(member=member, target=group.target_of(member.id))
+            for member in group.members.values()
+        ),
+    )
+
+
+def listing(group: ClassicGroup | ConsumerGroup) -> GroupListing:
+    if isinstance(group, ClassicGroup):
+        kind, protocol_type = GroupKind.CLASSIC, group.protocol_type or ""
+    else:
+        kind, protocol_type = GroupKind.CONSUMER, CONSUMER_PROTOCOL
+    return GroupListing(group=group.group, kind=kind, protocol_type=protocol_type, phase=group.phase)

@@ -1,0 +1,77 @@
+"""Groups: everything a broker does for them, put together.
+
+Faces use `coordinator` for what members ask and `administration` for offsets, descriptions, lists and deletion.
+"""
+
+from dataclasses import dataclass
+
+from lakestream.broker.cluster import Cluster
+from lakestream.broker.directory import Directory
+from lakestream.broker.groups.administration import GroupAdministration
+from lakestream.broker.groups.coordinator import Coordinator
+from lakestream.broker.groups.directory_topics import DirectoryTopics
+from lakestream.broker.groups.expiry import Chores, OffsetExpiry
+from lakestream.broker.groups.holdings import Holdings
+from lakestream.broker.groups.lags import Lags
+from lakestream.broker.groups.limits import GroupLimits
+from lakestream.broker.groups.ownership import coordinator_of
+from lakestream.metadata.group_store import GroupStore
+from lakestream.world.clock import Clock
+from lakestream.world.ids import Ids
+from lakestream.world.tasks import Tasks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Groups:
+    holdings: Holdings
+    coordinator: Coordinator
+    administration: GroupAdministration
+    expiry: OffsetExpiry
+    lags: Lags
+    ids: Ids
+
+    def start(self) -> None:
+        self.holdings.start()
+        self.expiry.start()
+
+    def close(self) -> None:
+        """Before the broker leaves: members find another coordinator at once instead of waiting for a timeout."""
+        self.holdings.close()
+
+
+def build_groups(
+    limits: GroupLimits,
+    *,
+    store: GroupStore,
+    chores: Chores,
+    cluster: Cluster,
+    directory: Directory,
+    clock: Clock,
+    ids: Ids,
+    tasks: Tasks,
+) -> Groups:
+    """Nothing runs until `start`."""
+
+    def is_ours(group: str) -> bool:
+        """A broker whose lease ran out owns nothing, whatever it remembers."""
+        return cluster.is_held() and coordinator_of(cluster.live(), group).id == cluster.spec.id
+
+    holdings = Holdings(
+        store=store,
+        topics=DirectoryTopics(directory),
+        lease=cluster.lease,
+        is_ours=is_ours,
+        limits=limits,
+        clock=clock,
+        tasks=tasks,
+    )
+    return Groups(
+        holdings=holdings,
+        coordinator=Coordinator(holdings),
+        administration=GroupAdministration(holdings, store),
+        expiry=OffsetExpiry(
+            store=store, chores=chores, holder=f"broker-{cluster.spec.id}", limits=limits, clock=clock, tasks=tasks
+        ),
+        lags=Lags(store, is_ours, clock),
+        ids=ids,
+    )

@@ -1,0 +1,198 @@
+"""A group in this broker's hands: its machine, the epoch it is owned under, and the answers that wait for a save.
+
+    take a turn -> nothing to save, nothing unsaved: answer at once (heartbeats never touch the store)
+                -> else: save, then answer; turns taken meanwhile share the next save
+
+An answer leaves only after the state that it was given from is in the store. If a save fails, what the store holds is
+not known: the group is dropped, everyone who waits is told to look for the coordinator again, and it is read anew.
+
+Commits and saves keep their order: a save waits for the commits that were accepted before it. So no commit of an old
+generation can land after a new one has been told to anyone.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import structlog
+
+from lakestream.broker.groups.asks import CONSUMER_PROTOCOL, ParkedAnswer
+from lakestream.broker.groups.classic.group import ClassicGroup
+from lakestream.broker.groups.errors import CoordinatorNotAvailable
+from lakestream.broker.groups.machine import GroupMachine
+from lakestream.broker.groups.state import ClassicState
+from lakestream.broker.groups.state_codec import encode_state
+from lakestream.broker.groups.turn import Ticket, Turn
+from lakestream.metadata.group_store import GroupStore
+from lakestream.model.errors import Corrupt, Fenced, IllegalGeneration, LakestreamError, NotCoordinator
+from lakestream.model.group import GroupKind, SavedGroup
+from lakestream.world.tasks import Tasks
+
+log = structlog.get_logger(__name__)
+
+Answer = asyncio.Future[ParkedAnswer]
+Release = Callable[[LakestreamError | None], None]
+
+
+class HeldGroup:
+    def __init__(
+        self,
+        name: str,
+        epoch: int,
+        machine: GroupMachine,
+        *,
+        store: GroupStore,
+        tasks: Tasks,
+        on_lost: Callable[["HeldGroup"], None],
+    ) -> None:
+        self.name = name
+        self.epoch = epoch
+        self.machine = machine
+        self.used_ms = 0
+        self.lost: LakestreamError | None = None
+        self._store = store
+        self._tasks = tasks
+        self._on_lost = on_lost
+        self._parked: dict[Ticket, Answer] = {}
+        self._tickets = 0
+        self._version = 0
+        self._saved_version = 0
+        self._unreleased: deque[tuple[int, Release]] = deque()
+        self._saving = False
+        self._commits: set[asyncio.Future[None]] = set()
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing would be lost by forgetting it here."""
+        quiet = not self._parked and not self._commits and self._saved_version == self._version
+        return quiet and self.machine.group.is_empty and self.machine.next_deadline() is None
+
+    # --- requests ------------------------------------------------------------------------------
+
+    def park(self) -> tuple[Ticket, Answer]:
+        self._tickets += 1
+        answer: Answer = asyncio.get_running_loop().create_future()
+        self._parked[self._tickets] = answer
+        return self._tickets, answer
+
+    async def settle(self, turn: Turn) -> None:
+        """Return when the turn is durable; what it answers is delivered then. Raises if the group was lost."""
+        released: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def release(error: LakestreamError | None) -> None:
+            if not released.done():
+                released.set_result(None) if error is None else released.set_exception(error)
+
+        if self.settle_later(turn, release):
+            return
+        await released
+
+    def settle_later(self, turn: Turn, release: Release | None = None) -> bool:
+        """As `settle`, without waiting. True: it is durable already."""
+        if turn.persist:
+            self._version += 1
+        if self.lost is not None:
+            self._refuse_all(self.lost)
+            if release is not None:
+                release(self.lost)
+            return False
+        if self._version == self._saved_version:
+            self._deliver(turn.answers)
+            return True
+        self._unreleased.append((self._version, lambda error: self._release(turn, error, release)))
+        if not self._saving:
+            self._saving = True
+            self._tasks.spawn(self._save(), name=f"save-group-{self.name}")
+        return False
+
+    @contextmanager
+    def committing(self) -> Iterator[None]:
+        """Around a commit that this group has accepted: later saves wait for it."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._commits.add(done)
+        try:
+            yield
+        finally:
+            self._commits.discard(done)
+            done.set_result(None)
+
+    def lose(self, error: LakestreamError) -> None:
+        """The group is no longer ours, or no longer known: tell everyone who waits."""
+        if self.lost is not None:
+            return
+        self.lost = told_to_clients(self.name, error)
+        self._on_lost(self)
+        while self._unreleased:
+            self._unreleased.popleft()[1](self.lost)
+        self._refuse_all(self.lost)
+
+    # --- saving --------------------------------------------------------------------------------
+
+    async def _save(self) -> None:
+        try:
+            while self._saved_version < self._version and self.lost is None:
+                await self._save_once()
+        except LakestreamError as error:
+            log.warning("a group was dropped, since its state could not be saved", group=self.name, error=str(error))
+            self.lose(error)
+        finally:
+            self._saving = False
+
+    async def _save_once(self) -> None:
+        version, saved = self._version, saved_group(self.machine)
+        if self._commits:  # those accepted from now on were checked against this state, or a newer one
+            await asyncio.wait(set(self._commits))
+        await self._store.save_group(self.name, self.epoch, saved)
+        self._saved_version = version
+        while self._unreleased and self._unreleased[0][0] <= version:
+            self._unreleased.popleft()[1](None)
+
+    def _release(self, turn: Turn, error: LakestreamError | None, release: Release | None) -> None:
+        if error is None:
+            self._deliver(turn.answers)
+        if release is not None:
+            release(error)
+
+    def _deliver(self, answers: list[tuple[Ticket, ParkedAnswer]]) -> None:
+        for ticket, value in answers:
+            answer = self._parked.pop(ticket, None)
+            if answer is not None and not answer.done():  # done: the client has gone
+                answer.set_result(value)
+
+    def _refuse_all(self, error: LakestreamError) -> None:
+        for answer in self._parked.values():
+            if not answer.done():
+                answer.set_exception(error)
+        self._parked.clear()
+
+
+def saved_group(machine: GroupMachine) -> SavedGroup:
+    group, state = machine.group, machine.snapshot()
+    if isinstance(group, ClassicGroup):
+        assert isinstance(state, ClassicState)
+        return SavedGroup(
+            kind=GroupKind.CLASSIC,
+            protocol_type=group.protocol_type or "",
+            generation=state.generation,
+            empty=not state.occupied,
+            subscribed=group.subscribed(),
+            state=encode_state(state),
+        )
+    return SavedGroup(
+        kind=GroupKind.CONSUMER,
+        protocol_type=CONSUMER_PROTOCOL,
+        generation=group.epoch,
+        empty=group.is_empty,
+        subscribed=group.subscribed(),
+        state=encode_state(state),
+    )
+
+
+def told_to_clients(group: str, error: LakestreamError) -> LakestreamError:
+    """Clients know three ways to go on: ask for the coordinator, ask for it and retry, or join again."""
+    if isinstance(error, NotCoordinator | CoordinatorNotAvailable | IllegalGeneration | Corrupt):
+        return error
+    if isinstance(error, Fenced):
+        return NotCoordinator(f"this broker does not coordinate group '{group}' any more: {error}")
+    return CoordinatorNotAvailable(f"the state of group '{group}' could not be read or saved: {error}")

@@ -1,0 +1,133 @@
+"""One group, whichever protocol it speaks: every request and every tick of the clock is a turn of this machine.
+
+    machine.join(ask, ticket, turn) ...   -> turn.answers for requests that waited, turn.persist if it must be saved
+
+No I/O, no clock: the same turns give the same group. `restored` makes it from what another coordinator saved.
+"""
+
+from lakestream.broker.groups.asks import (
+    UNKNOWN_MEMBER_ID,
+    ConsumerHeartbeatAnswer,
+    ConsumerHeartbeatAsk,
+    HeartbeatAsk,
+    JoinAsk,
+    JoinRefused,
+    LeaveAsk,
+    Left,
+    SyncAsk,
+    SyncRefused,
+)
+from lakestream.broker.groups.classic import group as classic_group
+from lakestream.broker.groups.classic import joining, staying, syncing
+from lakestream.broker.groups.classic.group import ClassicGroup
+from lakestream.broker.groups.consumer import classic_members, heartbeat, leaving
+from lakestream.broker.groups.consumer import group as consumer_group
+from lakestream.broker.groups.consumer.group import ConsumerGroup
+from lakestream.broker.groups.errors import UnknownMember
+from lakestream.broker.groups.migration import can_downgrade, downgrade, upgrade, upgraded_from
+from lakestream.broker.groups.state import JOINING_EPOCH, ClassicState, GroupState
+from lakestream.broker.groups.turn import Ticket, Turn
+from lakestream.model.errors import LakestreamError
+
+
+class GroupMachine:
+    def __init__(self, group: ClassicGroup | ConsumerGroup) -> None:
+        self.group = group
+
+    # --- the classic protocol ------------------------------------------------------------------
+
+    def join(self, ask: JoinAsk, ticket: Ticket, turn: Turn) -> None:
+        if isinstance(self.group, ConsumerGroup) and self.group.is_empty:
+            self.group = ClassicGroup(self.group.group, self.group.epoch)
+        if isinstance(self.group, ClassicGroup):
+            joining.join(self.group, ask, ticket, turn)
+        else:
+            classic_members.join(self.group, ask, ticket, turn)
+            self._downgrade_if_all_classic(turn)
+
+    def sync(self, ask: SyncAsk, ticket: Ticket, turn: Turn) -> None:
+        if self.group.is_empty:
+            error = UnknownMember(f"group '{ask.group}' has no members: join again")
+            turn.answer(ticket, SyncRefused(error=error))
+        elif isinstance(self.group, ClassicGroup):
+            syncing.sync(self.group, ask, ticket, turn)
+        else:
+            try:
+                turn.answer(ticket, classic_members.sync(self.group, ask, turn))
+            except LakestreamError as error:
+                turn.answer(ticket, SyncRefused(error=error))
+
+    def heartbeat(self, ask: HeartbeatAsk, turn: Turn) -> None:
+        if isinstance(self.group, ClassicGroup):
+            staying.heartbeat(self.group, ask, turn)
+        else:
+            classic_members.heartbeat(self.group, ask, turn)
+
+    def leave(self, ask: LeaveAsk, turn: Turn) -> list[Left]:
+        if isinstance(self.group, ClassicGroup):
+            return staying.leave(self.group, ask, turn)
+        left = classic_members.leave(self.group, ask, turn)
+        self._downgrade_if_all_classic(turn)
+        return left
+
+    # --- the consumer protocol -----------------------------------------------------------------
+
+    def consumer_heartbeat(self, ask: ConsumerHeartbeatAsk, turn: Turn) -> ConsumerHeartbeatAnswer:
+        """Raises what the member is to be told; the group is unchanged then. `ask` has passed `check_ask`."""
+        if isinstance(self.group, ClassicGroup):
+            return self._upgrade_with(self.group, ask, turn)
+        if ask.member_epoch >= JOINING_EPOCH:
+            return heartbeat.heartbeat(self.group, ask, turn)
+        answer = leaving.leave(self.group, ask, turn)
+        self._downgrade_if_all_classic(turn)
+        return answer
+
+    # --- time and saving -----------------------------------------------------------------------
+
+    def tick(self, turn: Turn) -> None:
+        if isinstance(self.group, ClassicGroup):
+            staying.tick(self.group, turn)
+        else:
+            leaving.tick(self.group, turn)
+            self._downgrade_if_all_classic(turn)
+
+    def next_deadline(self) -> int | None:
+        return self.group.deadlines.next()
+
+    def snapshot(self) -> GroupState:
+        return self.group.settled if isinstance(self.group, ClassicGroup) else self.group.snapshot()
+
+    # --- changing the protocol -----------------------------------------------------------------
+
+    def _upgrade_with(self, former: ClassicGroup, ask: ConsumerHeartbeatAsk, turn: Turn) -> ConsumerHeartbeatAnswer:
+        """Only a member that joins turns a classic group into a consumer group. One that was removed, and whose group
+        has been downgraded since, is unknown, so that it joins again; Kafka says "group not found", which ends it."""
+        if ask.member_epoch != JOINING_EPOCH:
+            raise UnknownMember(f"'{ask.member_id}' is no member of group '{ask.group}': join again")
+        group = upgrade(former, turn)
+        answer = heartbeat.heartbeat(group, ask, turn)
+        upgraded_from(former, turn)
+        self.group = group
+        return answer
+
+    def _downgrade_if_all_classic(self, turn: Turn) -> None:
+        if isinstance(self.group, ConsumerGroup) and can_downgrade(self.group, turn.limits.members_max):
+            self.group = downgrade(self.group, turn)
+
+
+def new_machine(group: str) -> GroupMachine:
+    return GroupMachine(ClassicGroup(group))
+
+
+def restored_machine(group: str, state: GroupState, turn: Turn) -> GroupMachine:
+    if isinstance(state, ClassicState):
+        return GroupMachine(classic_group.restored_group(group, state, turn))
+    return GroupMachine(consumer_group.restored_group(group, state, turn))
+
+
+def refuse_unknown_group(ask: JoinAsk) -> JoinRefused | None:
+    """A member id cannot be known in a group that does not exist."""
+    if ask.member_id == UNKNOWN_MEMBER_ID:
+        return None
+    error = UnknownMember(f"there is no group '{ask.group}': join without a member id")
+    return JoinRefused(error=error, member_id=ask.member_id)

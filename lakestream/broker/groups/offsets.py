@@ -1,0 +1,131 @@
+"""Who may commit, read and delete a group's offsets: the rules, in Kafka's order. The offsets are the store's.
+
+A group that is not there is given as None.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lakestream.broker.groups.asks import UNKNOWN_MEMBER_ID
+from lakestream.broker.groups.classic.group import ClassicGroup, ClassicPhase
+from lakestream.broker.groups.consumer.group import ConsumerGroup
+from lakestream.broker.groups.errors import (
+    GroupNotEmpty,
+    GroupNotFound,
+    RebalanceInProgress,
+    StaleMemberEpoch,
+    UnknownMember,
+    UnsupportedCommit,
+)
+from lakestream.broker.groups.state import ConsumerMember
+from lakestream.broker.groups.turn import Turn
+from lakestream.model.errors import IllegalGeneration
+from lakestream.model.group import NO_GENERATION, CommittedOffset, TopicPartition
+
+Group = ClassicGroup | ConsumerGroup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitAsk:
+    group: str
+    member_id: str = UNKNOWN_MEMBER_ID
+    instance_id: str | None = None
+    generation: int = NO_GENERATION
+    """Or the member epoch."""
+    offsets: Mapping[TopicPartition, CommittedOffset]
+    retention_ms: int | None = None
+    """OffsetCommit 2-4 may say; None: the broker's."""
+    knows_member_epochs: bool = True
+    """OffsetCommit 9 and above."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchAsk:
+    group: str
+    member_id: str | None = None
+    member_epoch: int = NO_GENERATION
+
+
+def check_commit(group: Group | None, ask: CommitAsk, turn: Turn) -> int:
+    """The generation that must not have passed when the commit is stored. Raises what the client is to be told."""
+    if group is None:
+        return _check_without_group(ask)
+    if isinstance(group, ClassicGroup):
+        return _check_classic_commit(group, ask, turn)
+    _check_consumer_commit(group, ask)
+    # Members' epochs rise one by one, so the group's says nothing; the coordinator keeps commits and saves in order.
+    return NO_GENERATION
+
+
+def check_fetch(group: Group | None, ask: FetchAsk) -> None:
+    """Anyone may read, but who says that it is a member must be one."""
+    if isinstance(group, ConsumerGroup) and not (ask.member_id is None and ask.member_epoch < 0):
+        _check_member_epoch(_member(group, ask.member_id or ""), ask.member_epoch)
+
+
+def check_delete_group(group: Group | None, name: str) -> None:
+    if group is None:
+        raise GroupNotFound(f"there is no group '{name}'")
+    if not group.is_empty or (isinstance(group, ClassicGroup) and group.phase is not ClassicPhase.EMPTY):
+        raise GroupNotEmpty(f"group '{name}' has members: stop them first")
+
+
+def check_delete_offsets(group: Group | None, name: str) -> frozenset[str]:
+    """The topics whose offsets must stay, since members read them."""
+    if group is None:
+        raise GroupNotFound(f"there is no group '{name}'")
+    subscribed = group.subscribed()
+    if subscribed is None:
+        raise GroupNotEmpty(f"group '{name}' has members, and only they know what they read: stop them first")
+    return subscribed
+
+
+def _check_without_group(ask: CommitAsk) -> int:
+    """Whoever is in no generation commits as it likes: the group begins with its offsets."""
+    if ask.generation < 0:
+        return NO_GENERATION
+    if ask.knows_member_epochs:
+        raise GroupNotFound(f"there is no group '{ask.group}'")
+    raise IllegalGeneration(f"there is no group '{ask.group}', so no generation {ask.generation}")
+
+
+def _check_classic_commit(group: ClassicGroup, ask: CommitAsk, turn: Turn) -> int:
+    if ask.generation < 0 and group.phase is ClassicPhase.EMPTY:
+        return NO_GENERATION
+    if ask.generation < 0 and ask.member_id == UNKNOWN_MEMBER_ID and ask.instance_id is None:
+        raise UnknownMember(f"group '{ask.group}' has members: only they commit")
+    member = group.known_member(ask.member_id, ask.instance_id)
+    if ask.generation != group.generation:
+        raise IllegalGeneration(
+            f"group '{ask.group}' is in generation {group.generation}, not {ask.generation}: join again"
+        )
+    if group.phase is ClassicPhase.COMPLETING:
+        raise RebalanceInProgress(f"group '{ask.group}' is rebalancing: join again")
+    group.keep_alive(member, turn)  # a commit shows life
+    return ask.generation
+
+
+def _check_consumer_commit(group: ConsumerGroup, ask: CommitAsk) -> None:
+    if ask.generation < 0 and group.is_empty:
+        return
+    member = _member(group, ask.member_id)
+    if member.classic is None and not ask.knows_member_epochs:
+        raise UnsupportedCommit(
+            "OffsetCommit version 9 or above must be used by members using the consumer group protocol"
+        )
+    _check_member_epoch(member, ask.generation)
+
+
+def _member(group: ConsumerGroup, member_id: str) -> ConsumerMember:
+    member = group.members.get(member_id)
+    if member is None:
+        raise UnknownMember(f"'{member_id}' is no member of group '{group.group}'")
+    return member
+
+
+def _check_member_epoch(member: ConsumerMember, epoch: int) -> None:
+    if epoch == member.epoch:
+        return
+    if member.classic is not None:
+        raise IllegalGeneration(f"member '{member.id}' is in generation {member.epoch}, not {epoch}: join again")
+    raise StaleMemberEpoch(f"member '{member.id}' is in epoch {member.epoch}, not {epoch}: heartbeat, then retry")

@@ -1,0 +1,88 @@
+"""OffsetCommit (8), versions 2-10: where a group's readers go on.
+
+- An offset is answered for when it is in the metadata store, under the coordinator's epoch: no broker's death
+  loses it.
+- Members commit under their generation or member epoch; whoever is in no group (-1) may commit while it has no members.
+- Partitions are judged one by one: an unknown one, or one with too long metadata, does not touch the others. What
+  concerns the group (wrong member, wrong generation, another coordinator) refuses all of them.
+
+v2-4 retention_time: kept so long instead of the broker's default. v5 without it. v6 leader epochs: kept and given back.
+v7 static members. v8 flexible. v9 member epochs of the newer group protocol. v10 topic ids instead of names.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.groups.offsets import CommitAsk
+from lakestream.model.errors import LakestreamError
+from lakestream.model.group import CommittedOffset, TopicPartition
+from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_partitions
+from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
+from lakestream.protocol.kafka.errors import KafkaError, kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_commit = messages.api(8)
+
+MEMBER_EPOCHS_FROM_VERSION = 9
+BROKERS_RETENTION = -1
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    broker: Broker = context.broker
+    lookup = TopicLookup(broker.directory)
+    asked = [
+        (topic, await asked_partitions(lookup, topic.name, topic.topic_id, topic.partitions))
+        for topic in request.topics
+    ]
+    offsets = {
+        found: _offset(part) for _, parts in asked for part, found in parts if not isinstance(found, LakestreamError)
+    }
+    refused = await broker.groups.administration.commit(_ask(request, context.api_version, offsets))
+    return _commit.Response(
+        topics=[_topic(topic, [_answer(part, refused) for part in parts]) for topic, parts in asked]
+    )
+
+
+def _ask(request: Any, api_version: int, offsets: dict[TopicPartition, CommittedOffset]) -> CommitAsk:
+    return CommitAsk(
+        group=request.group_id,
+        member_id=request.member_id,
+        instance_id=request.group_instance_id,
+        generation=request.generation_id_or_member_epoch,
+        offsets=offsets,
+        retention_ms=None if request.retention_time == BROKERS_RETENTION else max(request.retention_time, 0),
+        knows_member_epochs=api_version >= MEMBER_EPOCHS_FROM_VERSION,
+    )
+
+
+def _offset(part: Any) -> CommittedOffset:
+    return CommittedOffset(part.committed_offset, part.committed_leader_epoch, part.committed_metadata or "")
+
+
+def _answer(asked: AskedPartition, refused: dict[TopicPartition, LakestreamError]) -> Any:
+    error = asked.found if isinstance(asked.found, LakestreamError) else refused.get(asked.found)
+    code = KafkaError.NONE if error is None else kafka_error(error)[0]
+    return _commit.OffsetCommitResponsePartition(partition_index=asked.part.partition_index, error_code=code)
+
+
+def _topic(topic: Any, partitions: list[Any]) -> Any:
+    return _commit.OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=partitions)
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _commit.Response(
+        topics=[
+            _topic(
+                topic,
+                [
+                    _commit.OffsetCommitResponsePartition(partition_index=part.partition_index, error_code=code)
+                    for part in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+API = Api(key=8, name="OffsetCommit", versions=(2, 10), handle=handle, error_response=error_response)

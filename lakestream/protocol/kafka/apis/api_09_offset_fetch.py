@@ -1,0 +1,156 @@
+"""OffsetFetch (9), versions 1-10: what a group, or several, have committed.
+
+- Read from the metadata store each time, so it covers every commit that was answered, by whichever broker.
+- A partition without an offset, also of a group or topic that does not exist, has offset -1 and no error: clients then
+  start where they were told to.
+- `require_stable` asks to wait for open transactions; there are none, so every offset is stable.
+
+v2 all topics (null), and an error code for the whole. v5 leader epochs. v6 flexible. v8 several groups. v9 members of
+the newer group protocol say who they are. v10 topic ids instead of names.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.groups.offsets import FetchAsk
+from lakestream.model.errors import LakestreamError
+from lakestream.model.group import NO_LEADER_EPOCH, CommittedOffset, TopicPartition
+from lakestream.model.topic import TopicId
+from lakestream.protocol.kafka.apis.group_topics import named_by_topic
+from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
+from lakestream.protocol.kafka.errors import KafkaError, kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_fetch = messages.api(9)
+
+ERROR_FROM_VERSION = 2
+GROUPS_FROM_VERSION = 8
+NONE = CommittedOffset(-1, NO_LEADER_EPOCH, "")
+
+
+class Asked(NamedTuple):
+    """A topic of the request, in any version."""
+
+    name: str
+    topic_id: TopicId
+    numbers: Sequence[int]
+
+
+class Shown(NamedTuple):
+    """A topic of the answer: its partitions, each with its offset."""
+
+    name: str
+    topic_id: TopicId
+    offsets: Mapping[int, CommittedOffset]
+    code: int = KafkaError.NONE
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    broker: Broker = context.broker
+    if context.api_version >= GROUPS_FROM_VERSION:
+        return _fetch.Response(groups=[await _group(asked, broker) for asked in request.groups])
+    asked = [Asked(each.name, NO_TOPIC_ID, each.partition_indexes) for each in request.topics or ()]
+    shown = await _offsets(FetchAsk(group=request.group_id), None if request.topics is None else asked, broker)
+    return _fetch.Response(
+        topics=[
+            _fetch.OffsetFetchResponseTopic(
+                name=topic.name,
+                partitions=[_single(number, offset, topic.code) for number, offset in topic.offsets.items()],
+            )
+            for topic in shown
+        ]
+    )
+
+
+async def _group(asked: Any, broker: Broker) -> Any:
+    ask = FetchAsk(group=asked.group_id, member_id=asked.member_id, member_epoch=asked.member_epoch)
+    topics = [Asked(each.name, each.topic_id, each.partition_indexes) for each in asked.topics or ()]
+    try:
+        shown = await _offsets(ask, None if asked.topics is None else topics, broker)
+    except LakestreamError as error:
+        return _fetch.OffsetFetchResponseGroup(group_id=asked.group_id, topics=[], error_code=kafka_error(error)[0])
+    return _fetch.OffsetFetchResponseGroup(
+        group_id=asked.group_id,
+        topics=[
+            _fetch.OffsetFetchResponseTopics(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    _fetch.OffsetFetchResponsePartitions(
+                        partition_index=number,
+                        committed_offset=offset.offset,
+                        committed_leader_epoch=offset.leader_epoch,
+                        metadata=offset.metadata,
+                        error_code=topic.code,
+                    )
+                    for number, offset in topic.offsets.items()
+                ],
+            )
+            for topic in shown
+        ],
+    )
+
+
+async def _offsets(ask: FetchAsk, topics: Sequence[Asked] | None, broker: Broker) -> list[Shown]:
+    """`topics` None: all that the group has committed."""
+    if topics is None:
+        committed = await broker.groups.administration.fetch(ask, None)
+        return [
+            Shown(name, topic, {number: committed[TopicPartition(topic, number)] for number in numbers})
+            for topic, name, numbers in named_by_topic(committed, broker.directory)
+        ]
+    lookup = TopicLookup(broker.directory)
+    found = [(topic, await _topic_id(topic, lookup)) for topic in topics]
+    wanted = [TopicPartition(id, number) for topic, id in found if id is not None for number in topic.numbers]
+    committed = await broker.groups.administration.fetch(ask, wanted)
+    return [_shown(topic, id, committed) for topic, id in found]
+
+
+async def _topic_id(asked: Asked, lookup: TopicLookup) -> TopicId | None:
+    try:
+        return (await lookup.topic(asked.name, asked.topic_id)).topic.id
+    except LakestreamError:
+        return None
+
+
+def _shown(asked: Asked, id: TopicId | None, committed: Mapping[TopicPartition, CommittedOffset]) -> Shown:
+    if id is None:
+        code = KafkaError.NONE if asked.topic_id == NO_TOPIC_ID else KafkaError.UNKNOWN_TOPIC_ID
+        return Shown(asked.name, asked.topic_id, dict.fromkeys(asked.numbers, NONE), code)
+    offsets = {number: committed.get(TopicPartition(id, number), NONE) for number in asked.numbers}
+    return Shown(asked.name, asked.topic_id, offsets)
+
+
+def _single(number: int, offset: CommittedOffset, code: int) -> Any:
+    return _fetch.OffsetFetchResponsePartition(
+        partition_index=number,
+        committed_offset=offset.offset,
+        committed_leader_epoch=offset.leader_epoch,
+        metadata=offset.metadata,
+        error_code=code,
+    )
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    if context.api_version >= GROUPS_FROM_VERSION:
+        return _fetch.Response(
+            groups=[
+                _fetch.OffsetFetchResponseGroup(group_id=asked.group_id, topics=[], error_code=code)
+                for asked in request.groups
+            ]
+        )
+    if context.api_version >= ERROR_FROM_VERSION:
+        return _fetch.Response(topics=[], error_code=code)
+    return _fetch.Response(
+        topics=[
+            _fetch.OffsetFetchResponseTopic(
+                name=topic.name, partitions=[_single(number, NONE, code) for number in topic.partition_indexes]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+API = Api(key=9, name="OffsetFetch", versions=(1, 10), handle=handle, error_response=error_response)

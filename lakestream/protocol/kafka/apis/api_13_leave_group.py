@@ -1,0 +1,52 @@
+"""LeaveGroup (13), versions 0-5: members go, and the others need not wait for their sessions to end.
+
+- From v3 on several members at once, each with its own answer; an administrator removes a static member by its instance
+  id alone.
+- A member of the newer group protocol leaves by ConsumerGroupHeartbeat instead.
+
+v3 several members. v4 flexible. v5 reason, for people; it is not kept.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.groups.asks import LeaveAsk, Leaver
+from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.errors import KafkaError, kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_leave = messages.api(13)
+
+MANY_FROM_VERSION = 3
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    broker: Broker = context.broker
+    if context.api_version < MANY_FROM_VERSION:
+        alone = LeaveAsk(group=request.group_id, leavers=[Leaver(request.member_id, None)])
+        [left] = await broker.groups.coordinator.leave(alone)
+        return _leave.Response(error_code=_code(left.error))
+    leavers = [Leaver(each.member_id, each.group_instance_id) for each in request.members]
+    all_left = await broker.groups.coordinator.leave(LeaveAsk(group=request.group_id, leavers=leavers))
+    return _leave.Response(
+        members=[
+            _leave.MemberResponse(
+                member_id=each.leaver.member_id,
+                group_instance_id=each.leaver.instance_id,
+                error_code=_code(each.error),
+            )
+            for each in all_left
+        ]
+    )
+
+
+def _code(error: LakestreamError | None) -> int:
+    return KafkaError.NONE if error is None else kafka_error(error)[0]
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _leave.Response(error_code=code, members=[])
+
+
+API = Api(key=13, name="LeaveGroup", versions=(0, 5), handle=handle, error_response=error_response)

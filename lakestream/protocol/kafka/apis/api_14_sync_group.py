@@ -1,0 +1,41 @@
+"""SyncGroup (14), versions 0-5: the leader hands out its assignment, everyone waits for its own.
+
+- It waits, as JoinGroup does, so what follows on the connection goes on beside it.
+- The assignment is in the metadata store before anyone is told: another coordinator goes on from it.
+
+v3 static members. v4 flexible. v5 protocol type and name, which must be those of the generation.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.groups.asks import SyncAsk
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_sync = messages.api(14)
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    broker: Broker = context.broker
+    synced = await broker.groups.coordinator.sync(
+        SyncAsk(
+            group=request.group_id,
+            member_id=request.member_id,
+            instance_id=request.group_instance_id,
+            generation=request.generation_id,
+            protocol_type=request.protocol_type,
+            protocol=request.protocol_name,
+            assignments={each.member_id: bytes(each.assignment) for each in request.assignments},
+        )
+    )
+    return _sync.Response(
+        protocol_type=synced.protocol_type, protocol_name=synced.protocol, assignment=synced.assignment
+    )
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _sync.Response(error_code=code, assignment=b"")
+
+
+API = Api(key=14, name="SyncGroup", versions=(0, 5), handle=handle, overlaps=True, error_response=error_response)

@@ -1,0 +1,80 @@
+"""DescribeGroups (15), versions 0-6: a classic group's phase, protocol and members.
+
+- A group that does not exist, or is one of the newer protocol, is "Dead"; from v6 on with GROUP_ID_NOT_FOUND.
+- Subscriptions and assignments are shown while the group is stable.
+
+v3 authorized operations. v4 static members. v5 flexible. v6 error messages.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.groups.describe import DEAD, ClassicDescription
+from lakestream.broker.groups.errors import GroupNotFound
+from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
+from lakestream.protocol.kafka.errors import KafkaError, kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_describe = messages.api(15)
+
+NOT_FOUND_FROM_VERSION = 6
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    operations = ALL_ON_GROUP if request.include_authorized_operations else NOT_ASKED
+    return _describe.Response(groups=[await _group(name, operations, context) for name in request.groups])
+
+
+async def _group(name: str, operations: int, context: RequestContext) -> Any:
+    broker: Broker = context.broker
+    try:
+        described = await broker.groups.administration.describe_classic(name)
+    except GroupNotFound as error:
+        told = kafka_error(error) if context.api_version >= NOT_FOUND_FROM_VERSION else (KafkaError.NONE, None)
+        return _without_members(name, DEAD, operations, *told)
+    except LakestreamError as error:
+        return _without_members(name, "", operations, *kafka_error(error))
+    return _described(described, operations)
+
+
+def _described(group: ClassicDescription, operations: int) -> Any:
+    return _describe.DescribedGroup(
+        group_id=group.group,
+        group_state=group.phase,
+        protocol_type=group.protocol_type,
+        protocol_data=group.protocol,
+        authorized_operations=operations,
+        members=[
+            _describe.DescribedGroupMember(
+                member_id=member.member_id,
+                group_instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                member_metadata=member.metadata,
+                member_assignment=member.assignment,
+            )
+            for member in group.members
+        ],
+    )
+
+
+def _without_members(name: str, phase: str, operations: int, code: int, message: str | None) -> Any:
+    return _describe.DescribedGroup(
+        group_id=name,
+        error_code=code,
+        error_message=message,
+        group_state=phase,
+        protocol_type="",
+        protocol_data="",
+        members=[],
+        authorized_operations=operations,
+    )
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _describe.Response(groups=[_without_members(name, "", NOT_ASKED, code, message) for name in request.groups])
+
+
+API = Api(key=15, name="DescribeGroups", versions=(0, 6), handle=handle, error_response=error_response)

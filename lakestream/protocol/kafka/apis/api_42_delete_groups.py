@@ -1,0 +1,38 @@
+"""DeleteGroups (42), versions 0-2: groups without members go, with all their offsets.
+
+v2 flexible.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.errors import KafkaError, kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_delete = messages.api(42)
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    names = dict.fromkeys(request.groups_names)
+    return _delete.Response(results=[_result(name, await _delete_one(name, context.broker)) for name in names])
+
+
+async def _delete_one(name: str, broker: Broker) -> int:
+    try:
+        await broker.groups.administration.delete(name)
+    except LakestreamError as error:
+        return kafka_error(error)[0]
+    return KafkaError.NONE
+
+
+def _result(name: str, code: int) -> Any:
+    return _delete.DeletableGroupResult(group_id=name, error_code=code)
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _delete.Response(results=[_result(name, code) for name in dict.fromkeys(request.groups_names)])
+
+
+API = Api(key=42, name="DeleteGroups", versions=(0, 2), handle=handle, error_response=error_response)

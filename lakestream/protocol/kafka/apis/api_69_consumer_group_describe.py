@@ -1,0 +1,94 @@
+"""ConsumerGroupDescribe (69), versions 0-1: a group of the newer protocol, its epochs, members and assignments.
+
+- A group that does not exist, or is a classic one, is GROUP_ID_NOT_FOUND; clients then ask by DescribeGroups.
+- What a member has now and what it is led to are both shown. Members that speak the classic protocol are there as well.
+
+v1 member types.
+"""
+
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.broker.directory import Directory
+from lakestream.broker.groups.describe import ConsumerDescription, ConsumerMemberDescription
+from lakestream.broker.groups.state import Assignment
+from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.apis.group_topics import named_by_topic
+from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
+from lakestream.protocol.kafka.errors import kafka_error
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_describe = messages.api(69)
+
+CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    operations = ALL_ON_GROUP if request.include_authorized_operations else NOT_ASKED
+    return _describe.Response(groups=[await _group(name, operations, context.broker) for name in request.group_ids])
+
+
+async def _group(name: str, operations: int, broker: Broker) -> Any:
+    try:
+        described = await broker.groups.administration.describe_consumer(name)
+    except LakestreamError as error:
+        return _failed(name, operations, *kafka_error(error))
+    return _described(described, operations, broker.directory)
+
+
+def _described(group: ConsumerDescription, operations: int, directory: Directory) -> Any:
+    return _describe.DescribedGroup(
+        group_id=group.group,
+        group_state=group.phase,
+        group_epoch=group.epoch,
+        assignment_epoch=group.target_epoch,
+        assignor_name=group.assignor,
+        members=[_member(each, directory) for each in group.members],
+        authorized_operations=operations,
+    )
+
+
+def _member(described: ConsumerMemberDescription, directory: Directory) -> Any:
+    member = described.member
+    return _describe.Member(
+        member_id=member.id,
+        instance_id=member.instance_id,
+        rack_id=member.rack,
+        member_epoch=member.epoch,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=sorted(member.topics),
+        subscribed_topic_regex=member.regex or None,
+        assignment=_assignment(member.assigned, directory),
+        target_assignment=_assignment(described.target, directory),
+        member_type=CONSUMER_MEMBER if member.classic is None else CLASSIC_MEMBER,
+    )
+
+
+def _assignment(assignment: Assignment, directory: Directory) -> Any:
+    return _describe.Assignment(
+        topic_partitions=[
+            _describe.TopicPartitions(topic_id=topic, topic_name=name, partitions=numbers)
+            for topic, name, numbers in named_by_topic(assignment, directory)
+        ]
+    )
+
+
+def _failed(name: str, operations: int, code: int, message: str) -> Any:
+    return _describe.DescribedGroup(
+        group_id=name,
+        error_code=code,
+        error_message=message,
+        group_state="",
+        assignor_name="",
+        members=[],
+        authorized_operations=operations,
+    )
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _describe.Response(groups=[_failed(name, NOT_ASKED, code, message) for name in request.group_ids])
+
+
+API = Api(key=69, name="ConsumerGroupDescribe", versions=(0, 1), handle=handle, error_response=error_response)

@@ -1,0 +1,50 @@
+"""Partitions as groups' requests name them, turned into what groups know them by: the topic's id and a number.
+
+Requests come topic by topic, and so do answers: `Asked` keeps one slot for each partition in the request's order.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from lakestream.broker.directory import Directory
+from lakestream.model.errors import LakestreamError
+from lakestream.model.group import TopicPartition
+from lakestream.model.topic import TopicId
+from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
+
+
+class AskedPartition(NamedTuple):
+    """One partition of a request, and what it is or why it is not."""
+
+    part: Any
+    found: TopicPartition | LakestreamError
+
+
+async def asked_partitions(
+    lookup: TopicLookup, name: str | None, topic_id: TopicId, parts: Any
+) -> list[AskedPartition]:
+    """`parts` have a `partition_index`."""
+    return [AskedPartition(part, await _found(lookup, name, topic_id, part.partition_index)) for part in parts]
+
+
+async def _found(
+    lookup: TopicLookup, name: str | None, topic_id: TopicId, index: int
+) -> TopicPartition | LakestreamError:
+    try:
+        entry, _ = await lookup.partition(name, topic_id, index)
+    except LakestreamError as error:
+        return error
+    return TopicPartition(entry.topic.id, index)
+
+
+def by_topic(partitions: Iterable[TopicPartition]) -> Mapping[TopicId, list[int]]:
+    """Numbers by topic, both in order."""
+    ordered = sorted(partitions)
+    return {topic: [one.number for one in ones] for topic, ones in groupby(ordered, key=lambda one: one.topic)}
+
+
+def named_by_topic(partitions: Iterable[TopicPartition], directory: Directory) -> list[tuple[TopicId, str, list[int]]]:
+    """With the topics' names. Topics that are gone are left out: there is nothing to show of them."""
+    known = [(topic, directory.known_id(topic), numbers) for topic, numbers in by_topic(partitions).items()]
+    return [(topic, entry.topic.name, numbers) for topic, entry, numbers in known if entry is not None]

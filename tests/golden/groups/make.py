@@ -1,0 +1,95 @@
+"""Write the golden group states of the current format version. Never overwrites one that is there."""
+
+from pathlib import Path
+
+from lakestream.broker.groups.state import (
+    ClassicSide,
+    ClassicState,
+    ConsumerMember,
+    ConsumerState,
+    MemberState,
+    ProtocolOffer,
+    SavedClassicMember,
+    SeenTopic,
+)
+from lakestream.broker.groups.state_codec import encode_state
+from lakestream.model.group import TopicPartition
+
+HERE = Path(__file__).parent
+TOPIC = bytes(range(16))
+
+CLASSIC = ClassicState(
+    generation=7,
+    protocol_type="consumer",
+    protocol="range",
+    leader="reader-1",
+    occupied=True,
+    members=(
+        SavedClassicMember(
+            id="reader-1",
+            instance_id=None,
+            client_id="reader",
+            client_host="/10.0.0.1",
+            session_timeout_ms=45_000,
+            rebalance_timeout_ms=300_000,
+            offers=(ProtocolOffer("range", b"\x00\x01"), ProtocolOffer("cooperative-sticky", b"\x00\x02")),
+            assignment=b"\x00\x00\x00\x01",
+        ),
+        SavedClassicMember(
+            id="reader-2",
+            instance_id="second",
+            client_id="reader",
+            client_host="/10.0.0.2",
+            session_timeout_ms=10_000,
+            rebalance_timeout_ms=60_000,
+            offers=(ProtocolOffer("range", b""),),
+            assignment=b"",
+        ),
+    ),
+)
+
+CONSUMER = ConsumerState(
+    epoch=12,
+    target_epoch=11,
+    target={"a": frozenset({TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 2)}), "b": frozenset()},
+    seen={"orders": SeenTopic(TOPIC, 3)},
+    members=(
+        ConsumerMember(
+            id="a",
+            instance_id="first",
+            rack="zone-1",
+            client_id="reader",
+            client_host="/10.0.0.1",
+            topics=frozenset({"orders", "bills"}),
+            regex="o.*",
+            assignor="uniform",
+            rebalance_timeout_ms=300_000,
+            epoch=10,
+            previous_epoch=9,
+            state=MemberState.UNREVOKED,
+            assigned=frozenset({TopicPartition(TOPIC, 0)}),
+            revoking=frozenset({TopicPartition(TOPIC, 1)}),
+        ),
+        ConsumerMember(
+            id="b",
+            topics=frozenset({"orders"}),
+            rebalance_timeout_ms=60_000,
+            epoch=11,
+            previous_epoch=10,
+            state=MemberState.UNRELEASED,
+            classic=ClassicSide(session_timeout_ms=45_000, offers=(ProtocolOffer("range", b"\x00\x00"),)),
+        ),
+    ),
+)
+
+
+def main() -> None:
+    for name, state in (("classic", CLASSIC), ("consumer", CONSUMER)):
+        path = HERE / f"v1_{name}.bin"
+        if path.exists():
+            raise SystemExit(f"{path} is there already; a golden file is never rewritten")
+        path.write_bytes(encode_state(state))
+
+
+if __name__ == "__main__":
+    main()

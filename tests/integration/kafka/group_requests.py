@@ -1,0 +1,186 @@
+"""A well-formed request for every API of groups, in every version, and what must be there before it is sent."""
+
+import uuid
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import Any
+
+from lakestream.broker.groups.ownership import coordinator_of
+from lakestream.model.broker import LiveBroker
+from lakestream.protocol.kafka.wire import messages
+from lakestream.testing.local import FIRST_BROKER_ID
+
+from .wire_client import WireClient
+
+MEMBER_ID_REQUIRED = 79
+EXPECTED: Mapping[tuple[int, int], int] = {(11, 4): MEMBER_ID_REQUIRED}
+"""JoinGroup 4 is the one version in which a member cannot join at once: no id yet, and no static members."""
+
+SUBSCRIPTION = b"\0\0\0\0\0\0\xff\xff\xff\xff"
+"""Of no topics, in version 0 of the consumers' own format."""
+
+
+def group_of_first_broker() -> str:
+    """A fresh group that broker 1 of 2 coordinates: the one that tests talk to."""
+    return group_of_broker(0)
+
+
+def group_of_broker(index: int) -> str:
+    brokers = [
+        LiveBroker(id=FIRST_BROKER_ID + number, host="", port=0, rack=None, http="", incarnation=1) for number in (0, 1)
+    ]
+    names = (f"group-{uuid.uuid4().hex}" for _ in count())  # a damaged name is never that of another test
+    return next(name for name in names if coordinator_of(brokers, name) is brokers[index])
+
+
+def join_request(version: int, group: str, member_id: str = "", *, instance: str | None = "one") -> Any:
+    api = messages.api(11)
+    offer = api.request.JoinGroupRequestProtocol(name="range", metadata=SUBSCRIPTION)
+    return api.Request(
+        group_id=group,
+        session_timeout=10_000,
+        rebalance_timeout=10_000,
+        member_id=member_id,
+        group_instance_id=instance,
+        protocol_type="consumer",
+        protocols=[offer],
+    )
+
+
+def joined(client: WireClient, group: str) -> tuple[str, int]:
+    """The only member of the group, which is its leader and has not synced yet."""
+    answer = client.call(11, 2, join_request(2, group, instance=None))
+    assert answer.error_code.value == 0, answer
+    return answer.member_id, answer.generation_id
+
+
+def sync_request(group: str, member_id: str, generation: int) -> Any:
+    api = messages.api(14)
+    assignment = api.request.SyncGroupRequestAssignment(member_id=member_id, assignment=b"mine")
+    return api.Request(
+        group_id=group,
+        generation_id=generation,
+        member_id=member_id,
+        protocol_type="consumer",
+        protocol_name="range",
+        assignments=[assignment],
+    )
+
+
+def stable(client: WireClient, group: str) -> tuple[str, int]:
+    member_id, generation = joined(client, group)
+    answer = client.call(14, 3, sync_request(group, member_id, generation))
+    assert answer.error_code.value == 0, answer
+    return member_id, generation
+
+
+def commit_request(group: str, topic: str, topic_id: bytes, offset: int = 3) -> Any:
+    api = messages.api(8)
+    part = api.request.OffsetCommitRequestPartition(
+        partition_index=0, committed_offset=offset, committed_leader_epoch=0, committed_metadata="here"
+    )
+    asked = api.request.OffsetCommitRequestTopic(name=topic, topic_id=topic_id, partitions=[part])
+    return api.Request(
+        group_id=group, generation_id_or_member_epoch=-1, member_id="", retention_time=-1, topics=[asked]
+    )
+
+
+def consumer_heartbeat_request(group: str, topics: list[str], member_id: str = "member-1", epoch: int = 0) -> Any:
+    return messages.api(68).Request(
+        group_id=group,
+        member_id=member_id,
+        member_epoch=epoch,
+        rebalance_timeout=10_000,
+        subscribed_topic_names=topics,
+        topic_partitions=[],
+    )
+
+
+def committed(client: WireClient, group: str, topic: str, topic_id: bytes) -> None:
+    answer = client.call(8, 9, commit_request(group, topic, topic_id))
+    assert answer.topics[0].partitions[0].error_code.value == 0, answer
+
+
+def _commit(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    return commit_request(group, topic, topic_id)
+
+
+def _fetch(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    committed(client, group, topic, topic_id)
+    api = messages.api(9)
+    if version < 8:
+        asked = api.request.OffsetFetchRequestTopic(name=topic, partition_indexes=[0])
+        return api.Request(group_id=group, topics=[asked])
+    named = api.request.OffsetFetchRequestTopics(name=topic, topic_id=topic_id, partition_indexes=[0])
+    return api.Request(groups=[api.request.OffsetFetchRequestGroup(group_id=group, topics=[named], member_epoch=-1)])
+
+
+def _join(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    return join_request(version, group)
+
+
+def _heartbeat(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    member_id, generation = stable(client, group)
+    return messages.api(12).Request(group_id=group, generation_id=generation, member_id=member_id)
+
+
+def _leave(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    member_id, _ = stable(client, group)
+    api = messages.api(13)
+    return api.Request(group_id=group, member_id=member_id, members=[api.request.MemberIdentity(member_id=member_id)])
+
+
+def _sync(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    return sync_request(group, *joined(client, group))
+
+
+def _describe(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    stable(client, group)
+    return messages.api(15).Request(groups=[group], include_authorized_operations=True)
+
+
+def _list(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    stable(client, group)
+    return messages.api(16).Request(states_filter=[], types_filter=[])
+
+
+def _delete(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    committed(client, group, topic, topic_id)
+    return messages.api(42).Request(groups_names=[group])
+
+
+def _delete_offsets(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    committed(client, group, topic, topic_id)
+    api = messages.api(47)
+    part = api.request.OffsetDeleteRequestPartition(partition_index=0)
+    return api.Request(group_id=group, topics=[api.request.OffsetDeleteRequestTopic(name=topic, partitions=[part])])
+
+
+def _consumer_heartbeat(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    return consumer_heartbeat_request(group, [topic])
+
+
+def _consumer_describe(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    answer = client.call(68, 1, consumer_heartbeat_request(group, [topic]))
+    assert answer.error_code.value == 0, answer
+    return messages.api(69).Request(group_ids=[group], include_authorized_operations=True)
+
+
+GROUP_REQUESTS: Mapping[int, Callable[[WireClient, str, str, bytes, int], Any]] = {
+    8: _commit,
+    9: _fetch,
+    11: _join,
+    12: _heartbeat,
+    13: _leave,
+    14: _sync,
+    15: _describe,
+    16: _list,
+    42: _delete,
+    47: _delete_offsets,
+    68: _consumer_heartbeat,
+    69: _consumer_describe,
+}
+
+
+def group_request(client: WireClient, key: int, version: int, topic: str, topic_id: bytes) -> Any:
+    return GROUP_REQUESTS[key](client, group_of_first_broker(), topic, topic_id, version)
