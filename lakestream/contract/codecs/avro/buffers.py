@@ -1,0 +1,146 @@
+"""Arrow's buffers of one decoded batch: made for a guess, grown when a kernel asks, and put together at the end.
+
+Rows are known, bytes and items are not. Memory that is never touched costs nothing, so guesses are generous.
+"""
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lakestream.contract.codecs.avro import kernels as k
+from lakestream.contract.codecs.avro.program import ROWS, Node, Program
+from lakestream.contract.codecs.avro.text import texts
+from lakestream.contract.columns.arrow import arrow_schema, arrow_type
+from lakestream.contract.columns.column import Column
+from lakestream.contract.columns.kinds import LIST, MAP, STRUCT
+from lakestream.contract.columns.layout import Layout
+
+BYTES_FIRST = 1024
+ITEMS_FIRST = 64
+POSITION_MAX = 2**31 - 1
+"""Arrow counts bytes and items of a column in 32 bits."""
+GROWN_BYTES_MAX = 256 * 1024 * 1024
+GROWN_BYTES_PER_INPUT_BYTE = 16
+"""What a batch may unfold to: a list of unions takes a byte an item in Avro, and a value of each branch in columns."""
+
+
+class Buffers:
+    """`nodes` and `levels` are the kernels' tables; the arrays that they point to are held here."""
+
+    def __init__(self, program: Program, rows: int, input_bytes: int) -> None:
+        self._program = program
+        self._rows = rows
+        self._growable_bytes = GROWN_BYTES_MAX + GROWN_BYTES_PER_INPUT_BYTE * input_bytes
+        self.nodes = np.zeros(len(program.nodes) * k.NODE_CELLS, dtype=np.int64)
+        self.levels = np.zeros(program.levels, dtype=np.int64)
+        self._arrays: list[dict[int, NDArray[np.uint8]]] = [{} for _ in program.nodes]
+        byte_nodes = sum(node.is_bytes for node in program.nodes)
+        self._bytes_first = BYTES_FIRST + min(input_bytes, 3 * input_bytes // max(1, byte_nodes))
+        for number, node in enumerate(program.nodes):
+            self._make(number, node, rows if node.level == ROWS else ITEMS_FIRST)
+
+    def grow(self, number: int) -> bool:
+        """Twice the room for the node that had too little; False where there must be no more."""
+        node = self._program.nodes[number]
+        room = 2 * self._cell(number, k.ROOM)
+        if room > POSITION_MAX:
+            return False
+        if node.item_level < 0:
+            return self._resize(number, k.DATA, room + k.WORD_BYTES) and self._set(number, k.ROOM, room)
+        below = [other for other, one in enumerate(self._program.nodes) if one.level == node.item_level]
+        return all(self._size_to(other, room) for other in below) and self._set(number, k.ROOM, room)
+
+    def batch(self, layout: Layout, failed: NDArray[np.int64]) -> pa.RecordBatch:
+        decoded = np.ones(self._rows, dtype=np.bool_)
+        decoded[failed] = False
+        self._decoded = None if failed.size == 0 else pa.py_buffer(np.packbits(decoded, bitorder="little"))
+        arrays = [self._array(column, self._rows) for column in layout.columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(layout.columns))
+
+    # --- room ----------------------------------------------------------------------------------
+
+    def _make(self, number: int, node: Node, slots: int) -> None:
+        self._set(number, k.ON_LEVEL, node.level)
+        self._set(number, k.ITEM_LEVEL, node.item_level)
+        self._set(number, k.HAS_BITS, int(node.bits))
+        self._size_to(number, slots)
+        if node.is_bytes:
+            self._resize(number, k.DATA, self._bytes_first + k.WORD_BYTES)
+            self._set(number, k.ROOM, self._bytes_first)
+        elif node.item_level >= 0:
+            self._set(number, k.ROOM, ITEMS_FIRST)
+
+    def _size_to(self, number: int, slots: int) -> bool:
+        """Room for so many values, or of what has bytes or items, for so many offsets to them."""
+        node = self._program.nodes[number]
+        bitmap_bytes = slots // 8 + 2  # a bit behind the last slot is cleared when a row is taken back
+        done = node.always or self._resize(number, k.VALID, bitmap_bytes)
+        if node.bits:
+            done = done and self._resize(number, k.DATA, bitmap_bytes)
+        elif node.width:
+            done = done and self._resize(number, k.DATA, slots * node.width + 8)
+        if node.offsets:
+            done = done and self._resize(number, k.OFFSETS, 4 * (slots + 2))
+        return done
+
+    def _resize(self, number: int, cell: int, size: int) -> bool:
+        old = self._arrays[number].get(cell)
+        if old is not None:
+            self._growable_bytes -= size - old.size
+            if self._growable_bytes < 0:
+                return False
+        new = self._allocated(size)
+        if old is not None:
+            new[: old.size] = old
+        self._arrays[number][cell] = new
+        return self._set(number, cell, new.ctypes.data)
+
+    def _allocated(self, size: int) -> NDArray[np.uint8]:
+        return np.zeros(size, dtype=np.uint8)
+
+    def _cell(self, number: int, cell: int) -> int:
+        return int(self.nodes[number * k.NODE_CELLS + cell])
+
+    def _set(self, number: int, cell: int, value: int) -> bool:
+        self.nodes[number * k.NODE_CELLS + cell] = value
+        return True
+
+    # --- arrays --------------------------------------------------------------------------------
+
+    def _array(self, column: Column, length: int) -> pa.Array:
+        number = self._program.columns.get(column.id)
+        type = arrow_type(column)
+        if number is None:
+            return pa.nulls(length, type)
+        node = self._program.nodes[number]
+        validity = self._validity(number, node)
+        if node.text is not None:
+            raw = self._from_buffers(pa.binary(), length, number, validity, (k.OFFSETS, k.DATA))
+            return texts(raw, node.text)
+        if column.kind == STRUCT:
+            children = [self._array(child, length) for child in column.children]
+            return pa.Array.from_buffers(type, length, [validity], children=children)
+        if column.kind in (LIST, MAP):
+            return self._list(column, type, length, number, validity)
+        cells = (k.OFFSETS, k.DATA) if node.offsets else (k.DATA,)
+        return self._from_buffers(type, length, number, validity, cells)
+
+    def _list(self, column: Column, type: pa.DataType, length: int, number: int, validity: pa.Buffer) -> pa.Array:
+        items = self._cell(number, k.POSITION)
+        children = [self._array(child, items) for child in column.children]
+        if column.kind == MAP:
+            entries = pa.struct([type.key_field, type.item_field])
+            children = [pa.Array.from_buffers(entries, items, [None], children=children)]
+        buffers = [validity, pa.py_buffer(self._arrays[number][k.OFFSETS])]
+        return pa.Array.from_buffers(type, length, buffers, children=children)
+
+    def _from_buffers(
+        self, type: pa.DataType, length: int, number: int, validity: pa.Buffer, cells: tuple[int, ...]
+    ) -> pa.Array:
+        buffers = [pa.py_buffer(self._arrays[number][cell]) for cell in cells]
+        return pa.Array.from_buffers(type, length, [validity, *buffers])
+
+    def _validity(self, number: int, node: Node) -> pa.Buffer | None:
+        if not node.always:
+            return pa.py_buffer(self._arrays[number][k.VALID])
+        return self._decoded if node.level == ROWS else None

@@ -1,0 +1,61 @@
+"""Instructions being written: a table that grows, with the symbols of enums beside it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lakestream.contract.codecs.avro import kernels as k
+from lakestream.contract.registry.avro.types import Enum
+
+
+class Instructions:
+    """`cells`: for each instruction its cells, see kernels.py. `paths`: for each the field to name when it fails."""
+
+    def __init__(self) -> None:
+        self.cells: list[list[int]] = []
+        self.paths: list[str] = []
+
+    def emit(self, op: int, path: str, *, a: int = 0, b: int = 0, c: int = 0) -> int:
+        """Its number."""
+        at = len(self.cells)
+        self.cells.append([op, 0, 0, -1, -1, at + 1, a, _signed(b), _signed(c)])
+        self.paths.append(path)
+        return at
+
+    def ends(self, at: int) -> None:
+        """The type of instruction `at` ends here."""
+        self.cells[at][k.AFTER] = len(self.cells)
+
+    def table(self) -> NDArray[np.int64]:
+        return np.array(self.cells, dtype=np.int64).reshape(-1)
+
+
+class Symbols:
+    """The symbols of all enums, one behind the other; an enum has one start more than symbols."""
+
+    def __init__(self) -> None:
+        self._text = bytearray()
+        self._starts: list[int] = []
+        self._ranks: list[int] = []
+        self._first: dict[int, int] = {}
+
+    def place(self, enum: Enum) -> int:
+        """Where the starts of its symbols begin."""
+        if id(enum) not in self._first:
+            self._first[id(enum)] = len(self._starts)
+            symbols = [symbol.encode() for symbol in enum.symbols]
+            for symbol in symbols:
+                self._starts.append(len(self._text))
+                self._text += symbol
+            self._starts.append(len(self._text))
+            self._ranks += [*sorted(range(len(symbols)), key=symbols.__getitem__), 0]
+        return self._first[id(enum)]
+
+    def tables(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+        """The text, starts in it, and for each enum the numbers of its symbols in the order of their bytes."""
+        text = np.frombuffer(bytes(self._text), dtype=np.uint8)
+        return text, np.array(self._starts, dtype=np.int64), np.array(self._ranks, dtype=np.int64)
+
+
+def _signed(number: int) -> int:
+    """A number of 64 bits as the table's cells have it."""
+    return number - 2**64 if number >= 2**63 else number

@@ -1,0 +1,89 @@
+"""Instructions that pass over values of types that contain themselves, to prove that they are whole.
+
+Each record is written once and called wherever it occurs, so that there is an end to them.
+"""
+
+from lakestream.contract.codecs.avro import kernels as k
+from lakestream.contract.codecs.avro.instructions import Instructions
+from lakestream.contract.columns.avro_traits import Traits
+from lakestream.contract.registry.avro.types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union
+
+_PRIMITIVES = {
+    "null": k.NOTHING,
+    "boolean": k.BOOLEAN,
+    "int": k.LONG,
+    "long": k.LONG,
+    "float": k.FLOAT,
+    "double": k.DOUBLE,
+    "bytes": k.BYTES,
+    "string": k.STRING,
+}
+
+
+class Skipping:
+    def __init__(self, instructions: Instructions, traits: Traits) -> None:
+        self._instructions = instructions
+        self._traits = traits
+        self._calls: list[tuple[int, Record]] = []
+        self._first: dict[int, int] = {}
+        """First instruction of each record that is written."""
+
+    def call(self, at: int, record: Record) -> None:
+        """Instruction `at` calls the record's, which may not be there yet."""
+        self._calls.append((at, record))
+
+    def link(self) -> None:
+        """Write the instructions of every record that is called, and tell the calls where they are."""
+        done = 0
+        while done < len(self._calls):  # writing one may add calls
+            at, record = self._calls[done]
+            done += 1
+            if id(record) not in self._first:
+                self._first[id(record)] = len(self._instructions.cells)
+                path = self._instructions.paths[at]
+                for field in record.fields:
+                    self._type(field.type, path)
+                self._instructions.emit(k.END, path)
+            self._instructions.cells[at][k.A] = self._first[id(record)]
+
+    def _type(self, type: AvroType, path: str) -> None:
+        emit = self._instructions.emit
+        match type:
+            case Record():
+                self.call(emit(k.TEXT, path), type)
+            case Union():
+                self._union(type, path)
+            case Array() | Map():
+                self._list(type, path)
+            case Enum():
+                emit(k.ENUM, path)
+            case Fixed():
+                emit(k.FIXED, path, a=type.size)
+            case Primitive():
+                emit(_PRIMITIVES[type.kind], path, a=-1)
+
+    def _union(self, union: Union, path: str) -> None:
+        emit, ends = self._instructions.emit, self._instructions.ends
+        emit(k.UNION, path, a=len(union.branches))
+        jumps = [emit(k.JUMP, path) for _ in union.branches]
+        leaving = []
+        for branch, jump in zip(union.branches, jumps, strict=True):
+            ends(jump)
+            self._type(branch, path)
+            leaving.append(emit(k.JUMP, path))
+        for one in leaving:
+            ends(one)
+
+    def _list(self, type: Array | Map, path: str) -> None:
+        emit = self._instructions.emit
+        at = emit(k.LIST, path)
+        if isinstance(type, Map):
+            emit(k.STRING, path, a=-1)
+        item = type.values if isinstance(type, Map) else type.items
+        self._type(item, path)
+        following = emit(k.NEXT, path)
+        self._instructions.ends(at)
+        smallest = 1 if isinstance(type, Map) or not self._traits.is_empty(item) else 0
+        for one in (at, following):
+            cells = self._instructions.cells[one]
+            cells[k.A], cells[k.B] = at + 1, smallest

@@ -1,0 +1,145 @@
+"""JSON values of one topic, bound to the layout of its table.
+
+codec = bind(writer, layout)                 columns inferred: what does not fit is null, and the row keeps its bytes
+codec = bind(writer, layout, declared=True)  columns of a JSON Schema: a value of another type is an error of its row
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lakestream.contract.codecs.codec import Decoded, Errors, Writer
+from lakestream.contract.codecs.json import kernels
+from lakestream.contract.codecs.json.decoding import Notes, fresh_hints, source_of
+from lakestream.contract.codecs.json.faults import reason
+from lakestream.contract.codecs.json.fields import Inputs, Outputs, kinds_of
+from lakestream.contract.codecs.json.kernels import Source
+from lakestream.contract.codecs.json.keys import ColumnKeys
+from lakestream.contract.codecs.json.template import template_of
+from lakestream.contract.codecs.json.tree import ShapeTree
+from lakestream.contract.columns.arrow import arrow_schema
+from lakestream.contract.columns.layout import Layout
+
+CODEC_VERSION = 1
+_BYTES_MORE = 4096
+ENCODED_BYTES_MAX = 2**31 - 1
+"""What the offsets of an Arrow array can count."""
+
+
+def bind(writer: Writer, layout: Layout, *, declared: bool = False) -> "JsonCodec":
+    if writer.codec != CODEC_VERSION:
+        raise ValueError(f"the values were written by version {writer.codec} of the rules for JSON: update Lakestream")
+    return JsonCodec(layout, declared=declared)
+
+
+class JsonCodec:
+    def __init__(self, layout: Layout, *, declared: bool) -> None:
+        self._layout = layout
+        self._declared = declared
+        self._schema = arrow_schema(layout.columns)
+        self._ids = [column.id for column in layout.columns]
+        self._keys = ColumnKeys(layout.columns)
+        self._hints = fresh_hints(kinds_of(layout.columns))
+        self._tree = ShapeTree(layout.columns)
+
+    @property
+    def shapes(self) -> list[str]:
+        return self._tree.shapes
+
+    @shapes.setter
+    def shapes(self, shapes: Sequence[str]) -> None:
+        """Of the file to be encoded. Raises ValueError where they are not of this layout."""
+        tree = ShapeTree(self._layout.columns)
+        for shape in shapes:
+            if not tree.add(shape):
+                raise ValueError("the file has more shapes than this version writes: update Lakestream")
+        self._tree = tree
+
+    def decode(self, values: pa.BinaryArray) -> Decoded:
+        source = source_of(values)
+        outputs = Outputs(self._layout.columns, len(values))
+        notes = Notes(source, len(self._ids), self._hints)
+        self._walk(source, outputs, notes)
+        return Decoded(
+            columns=pa.RecordBatch.from_arrays(outputs.arrays(self._schema.types), schema=self._schema),
+            exact=notes.work.exact,
+            errors=self._errors(values, notes),
+            shapes=notes.work.shape,
+            unknown={} if self._declared else notes.unknown(),
+        )
+
+    def encode(self, columns: pa.RecordBatch, shapes: NDArray[np.int32] | None) -> pa.BinaryArray:
+        if shapes is None:
+            raise ValueError("rows of JSON are encoded by their shapes, and there are none")
+        if len(shapes) and (shapes.min() < 0 or shapes.max() >= len(self.shapes)):
+            raise ValueError("a row has a shape that its file does not: the file is damaged")
+        inputs = Inputs(self._layout.columns, columns)
+        offsets = np.zeros(len(shapes) + 1, np.int32)
+        room = _room(self._bytes_expected(shapes) + inputs.bytes_expected() + _BYTES_MORE)
+        row, end = 0, 0
+        given = np.ascontiguousarray(shapes, np.int32)
+        while row < len(given):
+            start = room.ctypes.data
+            row, end = kernels.encode_rows(
+                row, given, self._tree.tree, inputs.fields, start, start + len(room), offsets
+            )
+            if end == kernels.NOT_OF_SHAPE:
+                raise ValueError(f"row {row} does not have the values of its shape: the file is damaged")
+            if end == kernels.NO_ROOM:
+                room = _grown(room)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(room[:end])]
+        return pa.Array.from_buffers(pa.binary(), len(shapes), buffers)
+
+    def _bytes_expected(self, shapes: NDArray[np.int32]) -> int:
+        return int(self._tree.text_bytes[shapes].sum())
+
+    # --- decode --------------------------------------------------------------------------------
+
+    def _walk(self, source: Source, outputs: Outputs, notes: Notes) -> None:
+        """The kernel stops at the first row of a shape that it does not know."""
+        rows, row, untried, may_grow = len(source.offsets) - 1, 0, 0, True
+        while True:
+            row = kernels.decode_rows(
+                row,
+                self._declared,
+                may_grow,
+                untried,
+                source,
+                outputs.fields,
+                self._keys.table,
+                self._tree.tree,
+                notes.work,
+            )
+            if row == rows:
+                return
+            tokens = [*self._tree.path(notes.left_tree_at()), *notes.tokens(self._ids)]
+            may_grow = self._tree.add(template_of(tokens))
+            untried = row + 1
+
+    def _errors(self, values: pa.BinaryArray, notes: Notes) -> Errors:
+        errors, work = Errors(), notes.work
+        for row in np.flatnonzero(work.fault).tolist():
+            column = self._layout.columns[work.fault_column[row]] if work.fault_column[row] >= 0 else None
+            text = reason(
+                int(work.fault[row]),
+                values[row].as_py(),
+                int(work.fault_at[row]),
+                field=column.keys[0] if column else None,
+                declared=column.kind if column else "",
+            )
+            errors.add(row, text)
+        return errors
+
+
+def _room(size: int) -> NDArray[np.uint8]:
+    return np.empty(min(size, ENCODED_BYTES_MAX), np.uint8)
+
+
+def _grown(room: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    if len(room) == ENCODED_BYTES_MAX:
+        raise ValueError("the rows take more than 2 GiB as JSON: encode fewer at a time")
+    larger = _room(2 * len(room))
+    larger[: len(room)] = room
+    return larger

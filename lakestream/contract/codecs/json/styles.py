@@ -1,0 +1,50 @@
+"""Styles: the ways in which a value may be written, with the letters that templates have for them.
+
+These letters are stored in the files of tables. A style's meaning never changes; another meaning gets another letter.
+"""
+
+END, NULL, BOOLEAN, WHOLE, RAW = 0, 1, 2, 3, 4
+"""No value but the end of the object; always null; true or false; a whole number; any JSON, byte for byte.
+
+Where a column is null, every style writes null.
+"""
+
+PLAIN, ASCII = 5, 6
+"""Strings. Both escape quotes, backslashes and control characters, shortly where JSON can, else as \\u00xx.
+
+`ASCII` writes everything beyond printable ASCII as \\uxxxx, in lower case, with surrogate pairs.
+"""
+
+HTML, HTML_QUOTED = 7, 8
+"""Strings again: besides, < > & and the two line separators of Unicode are escaped (Go); and also = and ' (Gson)."""
+
+STRINGS = (PLAIN, ASCII, HTML, HTML_QUOTED)
+"""Numbers in a row, and RAW before them: the kernels count on it."""
+
+SHORT, SHORT_WITH_POINT = 9, 10
+"""Numbers with as few digits as tell the double from all others, as JavaScript and as Python write them.
+
+JavaScript writes 1, 1e-7 and 1e+21, Python 1.0, 1e-07 and 1e+16, each from there on with an exponent.
+"""
+
+FIXED = 32
+"""FIXED + n: numbers with n decimals."""
+DECIMALS_MAX = 22
+"""Powers of ten up to this one are doubles without error."""
+
+UNSTYLED = -1
+"""No style would give these bytes again."""
+
+_LETTERS = {NULL: "n", BOOLEAN: "b", WHOLE: "i", RAW: "j", PLAIN: "s", ASCII: "a", SHORT: "d0", SHORT_WITH_POINT: "d1"}
+_LETTERS |= {HTML: "h", HTML_QUOTED: "q"}
+_LETTERS |= {FIXED + decimals: f"f{decimals}" for decimals in range(1, DECIMALS_MAX + 1)}
+_STYLES = {letters: style for style, letters in _LETTERS.items()}
+
+
+def letters_of(style: int) -> str:
+    return _LETTERS[style]
+
+
+def style_of(letters: str) -> int:
+    """Raises KeyError."""
+    return _STYLES[letters]

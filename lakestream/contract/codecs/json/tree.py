@@ -1,0 +1,175 @@
+"""The known shapes, as the kernels use them: a tree to find a row's shape by, and a list of tokens to encode by.
+
+    root -- {"id": <i:1> -- ,"name": <s:2> -- }        shape 0
+                        \\-- ,"name": <n:2> -- }        shape 1
+
+A row is led down the tree by what stands before its values and by the styles of the values; the child that the row
+before went to is tried first, so that rows which are alike cost one comparison of bytes for each key. Texts are kept
+once and have numbers, so that an edge (node, text, style) is found by hash where the first try fails.
+
+Everything has a bound, and where one is reached no shapes are added: rows of further shapes keep their bytes.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lakestream.contract.codecs.json import kernels
+from lakestream.contract.codecs.json.fields import kinds_of
+from lakestream.contract.codecs.json.kernels import EDGE_SLOTS, LITERAL_SLOTS, Tree, edge_hash, text_hash
+from lakestream.contract.codecs.json.styles import BOOLEAN, END, NULL, RAW, STRINGS, WHOLE
+from lakestream.contract.codecs.json.template import Token, tokens_of
+from lakestream.contract.columns.column import Column
+
+SHAPES_MAX = 1_000
+SHAPE_BYTES_MAX = 1 << 20
+"""Of all templates together: every file keeps those that it uses."""
+NODES_MAX = EDGE_SLOTS // 2
+LITERALS_MAX = LITERAL_SLOTS // 2
+LITERAL_BYTES_MAX = 1 << 19
+TOKENS_MAX = 1 << 16
+_ROOT = 0
+
+
+class ShapeTree:
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._ids = [column.id for column in columns]
+        self._columns = {id: column for column, id in enumerate(self._ids)}
+        self._kinds = kinds_of(columns)
+        self.shapes: list[str] = []
+        self.text_bytes = np.zeros(SHAPES_MAX, np.int64)
+        """By shape: bytes of a row besides its values."""
+        self._shape_bytes = 0
+        self._literals: dict[bytes, int] = {}
+        self._literal_bytes = 0
+        self._nodes = 1
+        self._tokens = 0
+        self._text = np.zeros(LITERAL_BYTES_MAX, np.uint8)
+        self._arrays = Tree(
+            literal_address=np.zeros(LITERALS_MAX, np.int64),
+            literal_length=np.zeros(LITERALS_MAX, np.int64),
+            literal_column=np.full(LITERALS_MAX, -1, np.int64),
+            literal_slots=np.full(LITERAL_SLOTS, -1, np.int32),
+            edge_slots=np.full(EDGE_SLOTS, -1, np.int32),
+            node_parent=np.full(NODES_MAX, -1, np.int32),
+            node_literal=np.full(NODES_MAX, -1, np.int32),
+            node_style=np.zeros(NODES_MAX, np.int32),
+            node_shape=np.full(NODES_MAX, -1, np.int32),
+            node_last=np.full(NODES_MAX, -1, np.int32),
+            shape_first=np.zeros(SHAPES_MAX + 1, np.int32),
+            token_literal=np.zeros(TOKENS_MAX, np.int32),
+            token_style=np.zeros(TOKENS_MAX, np.int32),
+            token_column=np.full(TOKENS_MAX, -1, np.int32),
+        )
+        self.tree = Tree(*(array.ctypes.data for array in self._arrays))
+        """What the kernels get."""
+
+    def add(self, template: str) -> bool:
+        """Whether there was room for it. Raises ValueError where it is no template of this layout."""
+        tokens = tokens_of(template)
+        columns = [self._column(token) for token in tokens]
+        if not self._has_room(template, tokens):
+            return False
+        node = _ROOT
+        for token, column in zip(tokens, columns, strict=True):
+            literal = self._literal(token.literal, column)
+            node = self._child(node, literal, token.style)
+            self._append(literal, token.style, column)
+        self._arrays.node_shape[node] = len(self.shapes)
+        self.shapes.append(template)
+        self._shape_bytes += len(template.encode())
+        self._arrays.shape_first[len(self.shapes)] = self._tokens
+        self.text_bytes[len(self.shapes) - 1] = sum(len(token.literal) for token in tokens)
+        return True
+
+    def path(self, node: int) -> list[Token]:
+        """What leads from the root to a node."""
+        texts = list(self._literals)
+        tokens: list[Token] = []
+        while node != _ROOT:
+            literal = int(self._arrays.node_literal[node])
+            column_id = self._ids[self._arrays.literal_column[literal]]
+            tokens.append(Token(texts[literal], int(self._arrays.node_style[node]), column_id))
+            node = int(self._arrays.node_parent[node])
+        return tokens[::-1]
+
+    def _has_room(self, template: str, tokens: Sequence[Token]) -> bool:
+        new = {token.literal for token in tokens if token.literal not in self._literals}
+        return (
+            len(self.shapes) < SHAPES_MAX
+            and self._shape_bytes + len(template.encode()) <= SHAPE_BYTES_MAX
+            and len(self._literals) + len(new) <= LITERALS_MAX
+            and self._literal_bytes + sum(map(len, new)) <= LITERAL_BYTES_MAX
+            and self._nodes + len(tokens) <= NODES_MAX
+            and self._tokens + len(tokens) <= TOKENS_MAX
+        )
+
+    def _column(self, token: Token) -> int:
+        if token.style == END:
+            return -1
+        if token.column_id not in self._columns:
+            raise ValueError(f"a shape names column {token.column_id}, which the layout does not have")
+        column = self._columns[token.column_id]
+        if not _can_hold(self._kinds[column], token.style):
+            raise ValueError(f"a shape has a value in column {token.column_id} that such a column cannot hold")
+        return column
+
+    def _literal(self, text: bytes, column: int) -> int:
+        known = self._literals.get(text)
+        if known is not None:
+            return known
+        number = len(self._literals)
+        arrays = self._arrays
+        address = self._text.ctypes.data + self._literal_bytes
+        self._text[self._literal_bytes : self._literal_bytes + len(text)] = np.frombuffer(text, np.uint8)
+        self._literals[text] = number
+        self._literal_bytes += len(text)
+        arrays.literal_address[number] = address
+        arrays.literal_length[number] = len(text)
+        arrays.literal_column[number] = column
+        arrays.literal_slots[_free_slot(arrays.literal_slots, text_hash(address, len(text)))] = number
+        return number
+
+    def _child(self, node: int, literal: int, style: int) -> int:
+        arrays = self._arrays
+        slot = edge_hash(node, literal, style) & (len(arrays.edge_slots) - 1)
+        while (found := int(arrays.edge_slots[slot])) >= 0:
+            if (arrays.node_parent[found], arrays.node_literal[found], arrays.node_style[found]) == (
+                node,
+                literal,
+                style,
+            ):
+                return found
+            slot = (slot + 1) & (len(arrays.edge_slots) - 1)
+        child = self._nodes
+        self._nodes += 1
+        arrays.edge_slots[slot] = child
+        arrays.node_parent[child] = node
+        arrays.node_literal[child] = literal
+        arrays.node_style[child] = style
+        arrays.node_last[node] = child
+        return child
+
+    def _append(self, literal: int, style: int, column: int) -> None:
+        self._arrays.token_literal[self._tokens] = literal
+        self._arrays.token_style[self._tokens] = style
+        self._arrays.token_column[self._tokens] = column
+        self._tokens += 1
+
+
+def _can_hold(kind: int, style: int) -> bool:
+    """Kernels believe the shapes."""
+    if style == NULL:
+        return True
+    if style == RAW or style in STRINGS:
+        return kind in (kernels.STRING, kernels.TEXT)
+    if style == BOOLEAN:
+        return kind == kernels.BOOLEAN
+    return kind in (kernels.INT, kernels.LONG) if style == WHOLE else kind == kernels.DOUBLE
+
+
+def _free_slot(slots: "np.ndarray[tuple[int], np.dtype[np.int32]]", hashed: int) -> int:
+    slot = hashed & (len(slots) - 1)
+    while slots[slot] >= 0:
+        slot = (slot + 1) & (len(slots) - 1)
+    return slot

@@ -1,0 +1,35 @@
+"""Compile every kernel for JSON into Numba's cache, so that no pipeline compiles while it works.
+
+    python -m lakestream.contract.codecs.json.warm
+
+It takes most of a minute once, at set-up, and milliseconds afterwards.
+"""
+
+import pyarrow as pa
+
+from lakestream.contract.codecs.codec import Writer
+from lakestream.contract.codecs.json import kernels
+from lakestream.contract.codecs.json.codec import CODEC_VERSION, bind
+from lakestream.contract.columns.kinds import STRING
+from lakestream.contract.columns.layout import Layout
+from lakestream.contract.columns.wanted import Wanted
+
+KERNELS = (kernels.text_hash, kernels.edge_hash, kernels.decode_rows, kernels.gather, kernels.encode_rows)
+
+
+def warm() -> int:
+    """Use every kernel once, as the product does. Returns how many had to be compiled."""
+    writer = Writer(number=0, format="json", codec=CODEC_VERSION, framed=False)
+    codec = bind(writer, Layout().merged([Wanted(key="key", kind=STRING)]))
+    decoded = codec.decode(pa.array([b'{"key":"value"}'], pa.binary()))
+    codec.encode(decoded.columns, decoded.shapes)
+    return sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS)
+
+
+def main() -> None:
+    compiled = warm()
+    print(f"JSON kernels ready: {compiled} compiled now, {len(KERNELS) - compiled} from the cache")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Values that are text: one column, the bytes as they are."""

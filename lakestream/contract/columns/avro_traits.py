@@ -1,0 +1,92 @@
+"""What columns must know of a schema's records as a whole: which contain themselves, and which take no bytes.
+
+Records refer to each other freely, so that a small text may describe a deep web: nothing here calls itself along it.
+"""
+
+from collections.abc import Iterator
+
+from lakestream.contract.registry.avro.types import Array, AvroType, Fixed, Map, Primitive, Record, Union
+
+
+class Traits:
+    def __init__(self, root: AvroType) -> None:
+        self._recursive: set[int] = set()
+        self._empty: set[int] = set()
+        for group in _inside_out(root):
+            first = group[0]
+            if len(group) > 1 or any(one is first for one in _next_records(first)):
+                self._recursive |= {id(record) for record in group}
+            elif all(self.is_empty(field.type) for field in first.fields):
+                self._empty.add(id(first))
+
+    def is_recursive(self, record: Record) -> bool:
+        """Whether it contains itself, directly or through others."""
+        return id(record) in self._recursive
+
+    def is_empty(self, type: AvroType) -> bool:
+        """Whether its values take no bytes, so that there is nothing to remember of them."""
+        match type:
+            case Primitive():
+                return type.kind == "null"
+            case Fixed():
+                return type.size == 0
+            case Record():
+                return id(type) in self._empty
+        return False
+
+
+def _inside_out(root: AvroType) -> Iterator[list[Record]]:
+    """All records in groups of those that contain each other, after all that they contain (Tarjan's algorithm)."""
+    order: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    open_records: list[Record] = []
+    is_open: set[int] = set()
+    path: list[tuple[Record, Iterator[Record]]] = []
+
+    def enter(record: Record) -> None:
+        order[id(record)] = lowest[id(record)] = len(order)
+        open_records.append(record)
+        is_open.add(id(record))
+        path.append((record, _next_records(record)))
+
+    for start in _nearest_records(root):
+        if id(start) not in order:
+            enter(start)
+        while path:
+            record, following = path[-1]
+            other = next(following, None)
+            if other is not None:
+                if id(other) not in order:
+                    enter(other)
+                elif id(other) in is_open:
+                    lowest[id(record)] = min(lowest[id(record)], order[id(other)])
+                continue
+            path.pop()
+            if path:
+                parent = id(path[-1][0])
+                lowest[parent] = min(lowest[parent], lowest[id(record)])
+            if lowest[id(record)] == order[id(record)]:
+                group: list[Record] = []
+                while not group or group[-1] is not record:
+                    group.append(open_records.pop())
+                    is_open.discard(id(group[-1]))
+                yield group
+
+
+def _next_records(record: Record) -> Iterator[Record]:
+    for field in record.fields:
+        yield from _nearest_records(field.type)
+
+
+def _nearest_records(type: AvroType) -> Iterator[Record]:
+    """Those that a type contains, down to the first record on each way."""
+    match type:
+        case Record():
+            yield type
+        case Array():
+            yield from _nearest_records(type.items)
+        case Map():
+            yield from _nearest_records(type.values)
+        case Union():
+            for branch in type.branches:
+                yield from _nearest_records(branch)

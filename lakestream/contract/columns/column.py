@@ -1,0 +1,55 @@
+"""A column of a table that stems from a contract: its place in the schema, its name, and the field id that it keeps."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """Like `Wanted`, with name and id. `keys` are all keys it was ever known by: writers of long ago have old ones."""
+
+    keys: tuple[str, ...]
+    name: str
+    id: int
+    kind: str
+    children: tuple["Column", ...] = ()
+    doc: str = ""
+
+    def child(self, key: str) -> "Column | None":
+        return find(self.children, key)
+
+    def walk(self) -> Iterator["Column"]:
+        """Itself and all below."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def to_json(self) -> Json:
+        content: Json = {"keys": list(self.keys), "name": self.name, "id": self.id, "kind": self.kind}
+        if self.children:
+            content["children"] = [child.to_json() for child in self.children]
+        if self.doc:
+            content["doc"] = self.doc
+        return content
+
+    @classmethod
+    def from_json(cls, content: Json) -> "Column":
+        return cls(
+            keys=tuple(content["keys"]),
+            name=content["name"],
+            id=content["id"],
+            kind=content["kind"],
+            children=tuple(cls.from_json(child) for child in content.get("children", ())),
+            doc=content.get("doc", ""),
+        )
+
+
+def find(columns: Sequence[Column], key: str) -> Column | None:
+    """The one that is known by the key now; else the one that was."""
+    for column in columns:
+        if column.keys[0] == key:
+            return column
+    return next((column for column in columns if key in column.keys), None)

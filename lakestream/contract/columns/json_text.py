@@ -1,0 +1,21 @@
+"""JSON text: a string column whose values are JSON of any kind, byte for byte as written, strings in their quotes.
+
+What has no better column is kept so: objects, arrays, and fields whose values are now of one kind and now of another.
+The column's doc says it, in the layout and to everyone who looks at the table.
+"""
+
+from lakestream.contract.columns.column import Column
+from lakestream.contract.columns.kinds import STRING
+from lakestream.contract.columns.wanted import Wanted
+
+JSON_TEXT = "json"
+"""What `Decoded.unknown` says of a key whose values only such a column could hold."""
+_DOC = "JSON text"
+
+
+def wanted_json_text(key: str, doc: str = "") -> Wanted:
+    return Wanted(key=key, kind=STRING, doc=f"{_DOC}: {doc}" if doc else _DOC)
+
+
+def holds_json_text(column: Column) -> bool:
+    return column.kind == STRING and (column.doc == _DOC or column.doc.startswith(f"{_DOC}: "))

@@ -1,0 +1,26 @@
+"""Names of columns: as the schema has them where engines can live with it, else the nearest name they can.
+
+A name is chosen once and recorded in the layout, so that it stays whatever comes later.
+"""
+
+from collections.abc import Collection
+
+NAME_CHARACTERS_MAX = 255
+_ODD = str.maketrans(dict.fromkeys(".`\"'/\\;:(){}[]<>=,\t\n\r ", "_"))
+_TAKEN = frozenset(
+    {
+        *("_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number"),
+        *("_change_type", "_change_ordinal", "_commit_snapshot_id"),
+    }
+)
+"""Engines' own columns of every Iceberg table."""
+_SYSTEM_PREFIX = "__"
+
+
+def column_name(wanted: str, taken: Collection[str]) -> str:
+    """`taken`: names of its siblings, in lower case, since some engines tell no case apart."""
+    plain = "".join(one for one in wanted.translate(_ODD) if one.isprintable())[:NAME_CHARACTERS_MAX] or "_"
+    if plain.startswith(_SYSTEM_PREFIX) or plain.lower() in _TAKEN:
+        plain = f"user{plain}"
+    candidates = (plain, *(f"{plain}_{number}" for number in range(2, len(taken) + 3)))
+    return next(name for name in candidates if name.lower() not in taken)

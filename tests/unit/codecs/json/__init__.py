@@ -1,0 +1,1 @@
+"""JSON values to columns and back."""
