@@ -17,6 +17,10 @@ log = structlog.get_logger(__name__)
 RENEWALS_PER_TTL = 4
 """Three may fail before the lease runs out."""
 
+LOOKS_PER_RENEWAL = 3
+"""Looking is a read, renewing a write. How soon a dead broker's work goes on elsewhere: when its lease has run out, and
+the others have looked."""
+
 
 class Cluster:
     def __init__(
@@ -73,11 +77,12 @@ class Cluster:
 
     async def _renew(self) -> None:
         while True:
-            await self._clock.sleep(self._ttl_ms / 1000 / RENEWALS_PER_TTL)
-            try:
-                await self._renew_once()
-            except LakestreamError as error:
-                log.warning("the lease could not be renewed; trying again", broker=self.spec.id, error=str(error))
+            for verb in [*[self.refresh_live] * (LOOKS_PER_RENEWAL - 1), self._renew_once]:
+                await self._clock.sleep(self._ttl_ms / 1000 / RENEWALS_PER_TTL / LOOKS_PER_RENEWAL)
+                try:
+                    await verb()
+                except LakestreamError as error:
+                    log.warning("the lease could not be renewed; trying again", broker=self.spec.id, error=str(error))
 
     async def _renew_once(self) -> None:
         asked_at = self._clock.monotonic()

@@ -15,6 +15,7 @@ from tests.postgres_server import cut_connections, missing_server, postgres_serv
 from .broker_process import paused
 from .bystander import bystander
 from .cluster_processes import Cluster, http_status
+from .group_readers import outlive
 
 LEASE_MS = 2_000
 LONG_POLL_MS = 20_000
@@ -135,6 +136,19 @@ def test_a_sleeping_broker_under_load_loses_and_doubles_nothing(cluster: Cluster
         working.works_on(50)
         wait_until_live(cluster, {1, 2})
         working.works_on(50)
+
+
+def test_a_group_goes_on_when_its_coordinator_is_killed(cluster: Cluster) -> None:
+    killed: list[int] = []
+
+    def kill(coordinator: int) -> None:
+        killed.append(coordinator)
+        cluster.parts[f"broker-{coordinator}"].kill()
+
+    outlive(cluster.bootstrap, "consumer", kill, ask=lambda: cluster.kafka[1])
+    [coordinator] = killed
+    cluster.broker(coordinator, rack="ab"[coordinator - 1]).wait_until_ready()
+    wait_until_live(cluster, {1, 2})
 
 
 def test_clients_carry_on_when_a_broker_is_killed_and_its_zone_is_served_by_the_other(cluster: Cluster) -> None:

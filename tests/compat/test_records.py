@@ -63,6 +63,30 @@ def test_batches_are_stored_as_the_client_compressed_them(
     assert max(batch.max_timestamp_ms for batch in batches) == LATEST_MS
 
 
+@pytest.mark.parametrize("wanted", ["uncompressed", "gzip", "snappy", "lz4"])
+def test_batches_are_stored_in_the_codec_of_their_topic(
+    client: Client, wanted: str, new_topic: NewTopic, bootstrap: str
+) -> None:
+    """As Kafka does: compressed again where the topic names a codec and the client used another."""
+    topic = new_topic(client, **{"compression.type": wanted})
+    records = sample_records(null_header_values=client.null_header_values)
+    for sent in ("none", "gzip"):
+        client.write(topic, 0, sent, records)
+    batches = fetch_batch_headers(bootstrap, topic, 0)
+    assert {batch.codec for batch in batches} == {"none" if wanted == "uncompressed" else wanted}
+    assert all(batch.crc_is_right for batch in batches)
+    read = client.read(topic, 0, 0, 2 * len(records))
+    assert read == [Read(offset=at, record=record) for at, record in enumerate(records * 2)]
+
+
+def test_a_zstd_topic_is_read_back_in_full(client: Client, new_topic: NewTopic) -> None:
+    skip_without_codec(client, "zstd")
+    topic = new_topic(client, **{"compression.type": "zstd"})
+    records = sample_records(null_header_values=client.null_header_values)
+    client.write(topic, 0, "gzip", records)
+    assert client.read(topic, 0, 0, len(records)) == [Read(offset=at, record=each) for at, each in enumerate(records)]
+
+
 def test_idempotent_batches_carry_one_producer_and_consecutive_sequences(
     client: Client, written: Written, bootstrap: str
 ) -> None:

@@ -16,7 +16,12 @@ from lakestream.broker.groups.describe import (
     describe_consumer,
     listing,
 )
-from lakestream.broker.groups.errors import GroupNotFound, OffsetMetadataTooLarge, SubscribedToTopic
+from lakestream.broker.groups.errors import (
+    CoordinatorNotAvailable,
+    GroupNotFound,
+    OffsetMetadataTooLarge,
+    SubscribedToTopic,
+)
 from lakestream.broker.groups.held import HeldGroup, told_to_clients
 from lakestream.broker.groups.holdings import Holdings
 from lakestream.broker.groups.offsets import (
@@ -141,12 +146,14 @@ async def _read(group: str, read: Awaitable[T]) -> T:
 
 
 async def _written(held: HeldGroup, write: Awaitable[T]) -> T:
-    """A write under the group's epoch. If another broker has taken the group over, this one lets go of it."""
+    """A write under the group's epoch. If another broker has taken the group over, this one lets go of it; also if the
+    store did not answer: the write may still be under way, and only the epoch of another claim keeps it from landing
+    after later ones."""
     try:
         return await write
     except LakestreamError as error:
         told = told_to_clients(held.name, error)
-        if isinstance(told, NotCoordinator):
+        if isinstance(told, NotCoordinator | CoordinatorNotAvailable):
             held.lose(told)
         raise told from error
 

@@ -66,7 +66,9 @@ class Coordinator:
 
     async def leave(self, ask: LeaveAsk) -> list[Left]:
         """What became of each leaver, in their order."""
-        held = await self._hold_known(ask.group)
+        held = await self._holdings.hold(ask.group)
+        if held is None:
+            return [Left(leaver, UnknownMember(f"there is no group '{ask.group}'")) for leaver in ask.leavers]
         turn = self._holdings.turn()
         left = held.machine.leave(ask, turn)
         await self._holdings.settle(held, turn)

@@ -22,7 +22,7 @@ from lakestream.broker.groups.classic.group import ClassicGroup
 from lakestream.broker.groups.errors import CoordinatorNotAvailable
 from lakestream.broker.groups.machine import GroupMachine
 from lakestream.broker.groups.state import ClassicState
-from lakestream.broker.groups.state_codec import encode_state
+from lakestream.broker.groups.state_codec import StateWriter
 from lakestream.broker.groups.turn import Ticket, Turn
 from lakestream.metadata.group_store import GroupStore
 from lakestream.model.errors import Corrupt, Fenced, IllegalGeneration, LakestreamError, NotCoordinator
@@ -42,6 +42,7 @@ class HeldGroup:
         epoch: int,
         machine: GroupMachine,
         *,
+        used_ms: int,
         store: GroupStore,
         tasks: Tasks,
         on_lost: Callable[["HeldGroup"], None],
@@ -49,7 +50,7 @@ class HeldGroup:
         self.name = name
         self.epoch = epoch
         self.machine = machine
-        self.used_ms = 0
+        self.used_ms = used_ms
         self.lost: LakestreamError | None = None
         self._store = store
         self._tasks = tasks
@@ -61,6 +62,7 @@ class HeldGroup:
         self._unreleased: deque[tuple[int, Release]] = deque()
         self._saving = False
         self._commits: set[asyncio.Future[None]] = set()
+        self._writer = StateWriter()
 
     @property
     def is_idle(self) -> bool:
@@ -140,7 +142,7 @@ class HeldGroup:
             self._saving = False
 
     async def _save_once(self) -> None:
-        version, saved = self._version, saved_group(self.machine)
+        version, saved = self._version, saved_group(self.machine, self._writer)
         if self._commits:  # those accepted from now on were checked against this state, or a newer one
             await asyncio.wait(set(self._commits))
         await self._store.save_group(self.name, self.epoch, saved)
@@ -167,7 +169,7 @@ class HeldGroup:
         self._parked.clear()
 
 
-def saved_group(machine: GroupMachine) -> SavedGroup:
+def saved_group(machine: GroupMachine, writer: StateWriter) -> SavedGroup:
     group, state = machine.group, machine.snapshot()
     if isinstance(group, ClassicGroup):
         assert isinstance(state, ClassicState)
@@ -177,7 +179,7 @@ def saved_group(machine: GroupMachine) -> SavedGroup:
             generation=state.generation,
             empty=not state.occupied,
             subscribed=group.subscribed(),
-            state=encode_state(state),
+            state=writer.encode(state),
         )
     return SavedGroup(
         kind=GroupKind.CONSUMER,
@@ -185,7 +187,7 @@ def saved_group(machine: GroupMachine) -> SavedGroup:
         generation=group.epoch,
         empty=group.is_empty,
         subscribed=group.subscribed(),
-        state=encode_state(state),
+        state=writer.encode(state),
     )
 
 

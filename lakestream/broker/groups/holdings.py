@@ -131,7 +131,15 @@ class Holdings:
     def _take_up(self, name: str, claim: GroupClaim) -> HeldGroup:
         turn = self.turn()
         machine = new_machine(name) if claim.state is None else restored_machine(name, decode_state(claim.state), turn)
-        held = HeldGroup(name, claim.epoch, machine, store=self._store, tasks=self._tasks, on_lost=self._lost)
+        held = HeldGroup(
+            name,
+            claim.epoch,
+            machine,
+            used_ms=turn.now_ms,  # or the sweep could put it away before whoever asked for it has seen it
+            store=self._store,
+            tasks=self._tasks,
+            on_lost=self._lost,
+        )
         self._held[name] = held
         self.settle_later(held, turn)
         return held

@@ -25,6 +25,12 @@ class GroupLimits:
     consumer_heartbeat_interval_ms: int = 5_000
     """group.consumer.heartbeat.interval.ms: what members of the newer protocol are told."""
 
+    assignment_pause_ms: int = 1_000
+    """group.consumer.assignment.interval.ms: the coordinator assigns a large group anew no more often than this."""
+
+    assignment_pause_members_min: int = 100
+    """Groups below this size are assigned at once: it takes a millisecond."""
+
     members_max: int = 5_000
     """group.max.size: each member costs memory here and a line in the leader's answer."""
 
@@ -38,6 +44,9 @@ class GroupLimits:
     """Topic names that one member may list."""
 
     regex_length_max: int = 2_000
+
+    expressions_max: int = 100
+    """Different expressions in one group: each is matched with every topic whenever topics change."""
 
     offset_metadata_max: int = 4_096
     """offset.metadata.max.bytes"""
@@ -53,3 +62,7 @@ class GroupLimits:
 
     offsets_check_interval_ms: int = 600_000
     """offsets.retention.check.interval.ms"""
+
+    def pause_ms(self, members: int) -> int:
+        """Between two target assignments of a group of so many."""
+        return self.assignment_pause_ms if members >= self.assignment_pause_members_min else 0

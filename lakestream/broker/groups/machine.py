@@ -38,6 +38,9 @@ class GroupMachine:
 
     def join(self, ask: JoinAsk, ticket: Ticket, turn: Turn) -> None:
         if isinstance(self.group, ConsumerGroup) and self.group.is_empty:
+            if (refused := refuse_unknown_group(ask)) is not None:
+                turn.answer(ticket, refused)
+                return
             self.group = ClassicGroup(self.group.group, self.group.epoch)
         if isinstance(self.group, ClassicGroup):
             joining.join(self.group, ask, ticket, turn)

@@ -103,6 +103,11 @@ class ConsumerMember:
         """Partitions that nobody else may be given."""
         return self.assigned | self.revoking
 
+    @property
+    def subscribed_bytes(self) -> int:
+        listed = sum(map(len, self.topics)) + len(self.regex)
+        return listed if self.classic is None else listed + offered_bytes(self.classic.offers)
+
     def at_epoch(self, epoch: int) -> "ConsumerMember":
         return self if epoch == self.epoch else replace(self, epoch=epoch, previous_epoch=self.epoch)
 

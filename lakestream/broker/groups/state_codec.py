@@ -8,10 +8,13 @@
     assignment in a consumer group  [[topic id, [index ...]] ...]
 
 Sets are sorted, so that equal states have equal bytes. A golden file holds each version for ever.
+
+A coordinator keeps a StateWriter per group: of a group of thousands, of which one member has changed, only that member
+is written anew; the bytes of the others are remembered.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgpack
 
@@ -31,11 +34,33 @@ from lakestream.model.errors import Corrupt
 from lakestream.model.group import GroupKind, TopicPartition
 
 VERSION = 1
+CONSUMER_FIELDS = 5
+
+
+T = TypeVar("T")
+
+
+class StateWriter:
+    def __init__(self) -> None:
+        self._members: dict[str, tuple[object, bytes]] = {}
+        self._targets: dict[str, tuple[object, bytes]] = {}
+
+    def encode(self, state: GroupState) -> bytes:
+        if isinstance(state, ClassicState):
+            members = _remembered(self._members, {one.id: one for one in state.members}, _classic_member)
+            parts = [*map(_packed, _classic_header(state)), _array(len(members)), *members]
+            return _whole(GroupKind.CLASSIC, len(_classic_header(state)) + 1, parts)
+        targets = dict(sorted(state.target.items()))
+        written = _remembered(self._targets, targets, _partitions)
+        members = _remembered(self._members, {one.id: one for one in state.members}, _consumer_member)
+        parts = [_packed(state.epoch), _packed(state.target_epoch), _map(len(targets))]
+        parts += [part for name, target in zip(targets, written, strict=True) for part in (_packed(name), target)]
+        parts += [_packed(dict(sorted(state.seen.items()))), _array(len(members)), *members]
+        return _whole(GroupKind.CONSUMER, CONSUMER_FIELDS, parts)
 
 
 def encode_state(state: GroupState) -> bytes:
-    fields = _classic(state) if isinstance(state, ClassicState) else _consumer(state)
-    return bytes([VERSION]) + bytes(msgpack.packb(fields))
+    return StateWriter().encode(state)
 
 
 def decode_state(data: bytes) -> GroupState:
@@ -51,25 +76,52 @@ def decode_state(data: bytes) -> GroupState:
         ) from error
 
 
+def _remembered(
+    known: dict[str, tuple[object, bytes]], values: Mapping[str, T], fields: Callable[[T], Any]
+) -> Sequence[bytes]:
+    """The bytes of each value, written now only if it is not the one (values never change) that was written before."""
+    before = dict(known)
+    known.clear()
+    for name, value in values.items():
+        written = before.get(name)
+        known[name] = written if written is not None and written[0] is value else (value, _packed(fields(value)))
+    return [written for _, written in known.values()]
+
+
+def _whole(kind: GroupKind, fields: int, parts: Iterable[bytes]) -> bytes:
+    return b"".join([bytes([VERSION]), _array(fields + 1), _packed(int(kind)), *parts])
+
+
+def _packed(value: Any) -> bytes:
+    return bytes(msgpack.packb(value))
+
+
+def _array(length: int) -> bytes:
+    return bytes(msgpack.Packer().pack_array_header(length))
+
+
+def _map(length: int) -> bytes:
+    return bytes(msgpack.Packer().pack_map_header(length))
+
+
 # --- classic -----------------------------------------------------------------------------------
 
 
-def _classic(state: ClassicState) -> list[Any]:
-    members = [
-        [
-            member.id,
-            member.instance_id,
-            member.client_id,
-            member.client_host,
-            member.session_timeout_ms,
-            member.rebalance_timeout_ms,
-            member.offers,
-            member.assignment,
-        ]
-        for member in state.members
+def _classic_header(state: ClassicState) -> list[Any]:
+    return [state.generation, state.protocol_type, state.protocol, state.leader, state.occupied]
+
+
+def _classic_member(member: SavedClassicMember) -> list[Any]:
+    return [
+        member.id,
+        member.instance_id,
+        member.client_id,
+        member.client_host,
+        member.session_timeout_ms,
+        member.rebalance_timeout_ms,
+        member.offers,
+        member.assignment,
     ]
-    header = [state.generation, state.protocol_type, state.protocol, state.leader, state.occupied]
-    return [int(GroupKind.CLASSIC), *header, members]
 
 
 def _read_classic(fields: list[Any]) -> ClassicState:
@@ -111,17 +163,6 @@ def _read_offers(offers: Iterable[Any]) -> tuple[ProtocolOffer, ...]:
 
 
 # --- consumer ----------------------------------------------------------------------------------
-
-
-def _consumer(state: ConsumerState) -> list[Any]:
-    return [
-        int(GroupKind.CONSUMER),
-        state.epoch,
-        state.target_epoch,
-        {member: _partitions(target) for member, target in sorted(state.target.items())},
-        dict(sorted(state.seen.items())),
-        [_consumer_member(member) for member in state.members],
-    ]
 
 
 def _consumer_member(member: ConsumerMember) -> list[Any]:

@@ -1,7 +1,10 @@
 """The coordinator over a store: what is told is saved, who was overtaken changes nothing, nobody waits for ever."""
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -19,7 +22,7 @@ from lakestream.broker.groups.errors import (
 from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.groups.offsets import CommitAsk, FetchAsk
 from lakestream.broker.groups.state import ProtocolOffer
-from lakestream.model.errors import IllegalGeneration, NotCoordinator
+from lakestream.model.errors import IllegalGeneration, NotCoordinator, StoreUnavailable
 from lakestream.model.group import CommittedOffset, GroupKind, TopicPartition
 from lakestream.world.chance import SeededChance
 from tests.unit.groups.bench import GROUP, consumer_ask, join_ask, subscription, topic_id, topics
@@ -185,6 +188,35 @@ def test_a_save_waits_for_commits_that_were_accepted_before_it() -> None:
 
     for seed in range(20):
         run(scenario(seed), seed)
+
+
+class StoreOfLateCommits(MemoryGroupStore):
+    """Says that it does not answer, and carries the commit out when told to."""
+
+    late: list[Callable[[], Coroutine[None, None, None]]]
+
+    async def commit_offsets(self, group: str, epoch: int, **about: Any) -> None:
+        if not hasattr(self, "late"):
+            self.late = [partial(super().commit_offsets, group, epoch, **about)]
+            raise StoreUnavailable("no answer in time")
+        await super().commit_offsets(group, epoch, **about)
+
+
+def test_a_commit_that_was_not_answered_cannot_land_after_later_ones() -> None:
+    async def scenario() -> None:
+        store = StoreOfLateCommits()
+        on = broker(store, TOPICS)
+        await on.coordinator.consumer_heartbeat(consumer_ask("a", 0))
+        ask = CommitAsk(group=GROUP, member_id="a", generation=1, offsets=ONE)
+        with pytest.raises(CoordinatorNotAvailable):
+            await on.administration.commit(ask)
+        await on.administration.commit(replace(ask, offsets={ORDERS_0: CommittedOffset(9)}))
+        with pytest.raises(NotCoordinator):
+            await store.late[0]()
+        assert store.rows[GROUP].offsets[ORDERS_0].offset == 9
+        await on.tasks.close()
+
+    run(scenario())
 
 
 def test_the_store_refuses_a_commit_of_a_generation_that_has_passed() -> None:

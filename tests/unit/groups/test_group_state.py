@@ -17,7 +17,7 @@ from lakestream.broker.groups.state import (
     SavedClassicMember,
     SeenTopic,
 )
-from lakestream.broker.groups.state_codec import decode_state, encode_state
+from lakestream.broker.groups.state_codec import StateWriter, decode_state, encode_state
 from lakestream.model.errors import Corrupt
 from lakestream.model.group import TopicPartition
 from tests.golden.groups.make import CLASSIC, CONSUMER
@@ -51,6 +51,7 @@ classic_states = st.builds(
             assignment=st.binary(max_size=8),
         ),
         max_size=3,
+        unique_by=lambda member: member.id,
     ).map(tuple),
 )
 consumer_states = st.builds(
@@ -79,8 +80,16 @@ consumer_states = st.builds(
             classic=st.none() | st.builds(ClassicSide, session_timeout_ms=numbers, offers=offers),
         ),
         max_size=3,
+        unique_by=lambda member: member.id,
     ).map(tuple),
 )
+
+
+@given(st.lists(classic_states | consumer_states, max_size=4))
+def test_what_a_writer_remembers_changes_nothing_that_it_writes(states: list[GroupState]) -> None:
+    writer = StateWriter()
+    for state in (*states, *states):
+        assert writer.encode(state) == encode_state(state)
 
 
 @given(classic_states | consumer_states)

@@ -212,6 +212,12 @@ class ClassicGroup:
         )
         turn.persist = True
 
+    def settle_one(self, old_id: str, member: ClassicMember, turn: Turn) -> None:
+        """In a settled generation one member has another id: thousands may come back, each costs only itself."""
+        members = (*(saved for saved in self.settled.members if saved.id != old_id), member.saved())
+        self.settled = replace(self.settled, leader=self.leader, members=members)
+        turn.persist = True
+
     def occupy(self, turn: Turn) -> None:
         """The store must know that the group is in use, or it would let its offsets expire."""
         self.settled = replace(self.settled, occupied=True)

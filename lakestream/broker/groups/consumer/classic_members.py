@@ -49,7 +49,7 @@ def join(group: ConsumerGroup, ask: JoinAsk, ticket: Ticket, turn: Turn) -> None
     try:
         answer = _join(group, ask, turn)
     except LakestreamError as error:
-        member_id = ask.fresh_member_id if isinstance(error, MemberIdRequired) else ask.member_id
+        member_id = ask.fresh_member_id if isinstance(error, MemberIdRequired) else UNKNOWN_MEMBER_ID
         turn.answer(ticket, JoinRefused(error=error, member_id=member_id))
     else:
         turn.answer(ticket, answer)
@@ -123,6 +123,7 @@ def _join(group: ConsumerGroup, ask: JoinAsk, turn: Turn) -> Joined:
         client_host=ask.client.host,
         classic=ClassicSide(session_timeout_ms=ask.session_timeout_ms, offers=ask.offers),
     )
+    group.check_room_for(updated, turn.limits)
     if returning_from is None:
         group.put(updated)
     else:

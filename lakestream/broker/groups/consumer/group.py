@@ -1,16 +1,20 @@
 """A consumer group as data: members, the target assignment, who holds which partition, which topics are read.
 
 `epoch` rises with every change of members, subscriptions or topics; `target_epoch` is the epoch that the target was
-computed for. A target is computed when someone next heartbeats, so ten members that leave at once cost one.
+computed for. A target is computed when someone next heartbeats, so ten members that leave at once cost one; in a large
+group not before a pause has passed since the last one, so thousands that come at once cost a few.
+Counts of what is subscribed to are kept as members come and go, so that no heartbeat looks at all members.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 
 from lakestream.broker.groups.consumer.assignors import ASSIGNORS, DEFAULT_ASSIGNOR, Reader
 from lakestream.broker.groups.consumer.reconcile import is_reconciled
 from lakestream.broker.groups.deadlines import Deadlines
-from lakestream.broker.groups.errors import FencedInstance, UnknownMember
+from lakestream.broker.groups.errors import FencedInstance, GroupTooLarge, UnknownMember
+from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.groups.state import (
     NO_PARTITIONS,
     Assignment,
@@ -47,6 +51,10 @@ class ConsumerGroup:
         self._holders: dict[TopicPartition, str] = {}
         self._matches: dict[str, frozenset[str]] = {}
         self._looked_at_version = -1
+        self._names: Counter[str] = Counter()
+        self._expressions: Counter[str] = Counter()
+        self.subscribed_bytes = 0
+        self._targeted_ms: int | None = None
 
     # --- looking -------------------------------------------------------------------------------
 
@@ -85,6 +93,17 @@ class ConsumerGroup:
             raise UnknownMember(f"'{member_id}' is no member of group '{self.group}': join again")
         return member
 
+    def check_room_for(self, member: ConsumerMember, limits: GroupLimits) -> None:
+        """For its subscription. Raises GroupTooLarge."""
+        before = self.members.get(member.id)
+        others = self.subscribed_bytes - (0 if before is None else before.subscribed_bytes)
+        if others + member.subscribed_bytes > limits.group_bytes_max:
+            raise GroupTooLarge(
+                f"group '{self.group}' keeps {others} bytes of subscriptions already: subscribe to less"
+            )
+        if member.regex and member.regex not in self._expressions and len(self._expressions) >= limits.expressions_max:
+            raise GroupTooLarge(f"group '{self.group}' has {limits.expressions_max} expressions already: share one")
+
     def holder_of(self, partition: TopicPartition) -> str | None:
         return self._holders.get(partition)
 
@@ -96,7 +115,7 @@ class ConsumerGroup:
         return member.topics | self._matches.get(member.regex, frozenset())
 
     def subscribed(self) -> frozenset[str]:
-        return frozenset().union(*(self.topics_of(member) for member in self.members.values()))
+        return frozenset(self._names).union(*self._matches.values())
 
     def waits_for_others(self, member: ConsumerMember) -> bool:
         """Whether a partition of the member's target is held by someone else."""
@@ -114,6 +133,9 @@ class ConsumerGroup:
             self._holders[partition] = member.id
         if member.instance_id is not None:
             self.instances[member.instance_id] = member.id
+        self._names.update(member.topics)
+        self._expressions.update([member.regex] if member.regex else [])
+        self.subscribed_bytes += member.subscribed_bytes
 
     def replace(self, old_id: str, member: ConsumerMember) -> None:
         """A static member comes back under a new id, to the partitions it had."""
@@ -134,6 +156,9 @@ class ConsumerGroup:
         for partition in member.held:
             if self._holders.get(partition) == member.id:
                 del self._holders[partition]
+        _uncount(self._names, member.topics)
+        _uncount(self._expressions, [member.regex] if member.regex else [])
+        self.subscribed_bytes -= member.subscribed_bytes
 
     # --- topics and target ---------------------------------------------------------------------
 
@@ -146,16 +171,22 @@ class ConsumerGroup:
 
     def see(self, topics: TopicsImage) -> bool:
         """Note the subscribed topics as they are now. True: they are not as they were."""
-        expressions = {member.regex for member in self.members.values() if member.regex}
         known = self._matches if topics.version == self._looked_at_version else {}
-        self._matches = {regex: known.get(regex) or topics.matching(regex) for regex in sorted(expressions)}
+        self._matches = {regex: known.get(regex) or topics.matching(regex) for regex in sorted(self._expressions)}
         found = [topics.by_name[name] for name in sorted(self.subscribed()) if name in topics.by_name]
         before, self.seen = self.seen, {topic.name: SeenTopic(topic.id, topic.partitions) for topic in found}
         self._looked_at_version = topics.version
         return self.seen != before
 
-    def retarget(self) -> None:
-        """Compute the target of the current epoch."""
+    def retarget_if_due(self, turn: Turn) -> None:
+        """Compute the target of the current epoch, if it has none and the last one is not too recent."""
+        if self.epoch == self.target_epoch:
+            return
+        if self._targeted_ms is None or turn.now_ms - self._targeted_ms >= turn.limits.pause_ms(len(self.members)):
+            self._retarget()
+            self._targeted_ms = turn.now_ms
+
+    def _retarget(self) -> None:
         partitions: dict[TopicId, int] = {topic.id: topic.partitions for topic in self.seen.values()}
         readers = {member.id: self._reader(member) for member in self.members.values()}
         self.target = ASSIGNORS[self.assignor](readers, partitions)
@@ -190,6 +221,13 @@ class ConsumerGroup:
             target=dict(self.target),
             seen=dict(self.seen),
         )
+
+
+def _uncount(counts: Counter[str], names: Iterable[str]) -> None:
+    for name in names:
+        counts[name] -= 1
+        if not counts[name]:
+            del counts[name]
 
 
 def restored_group(group: str, state: ConsumerState, turn: Turn) -> ConsumerGroup:

@@ -57,6 +57,8 @@ def check_ask(ask: ConsumerHeartbeatAsk, limits: GroupLimits) -> None:
 def heartbeat(group: ConsumerGroup, ask: ConsumerHeartbeatAsk, turn: Turn) -> ConsumerHeartbeatAnswer:
     member, returning_from = _admit(group, ask, turn)
     updated = _with_news(member, ask)
+    if (updated.topics, updated.regex) != (member.topics, member.regex):
+        group.check_room_for(updated, turn.limits)
     if updated.regex and updated.regex != member.regex:
         turn.topics.matching(updated.regex)  # raises before anything is changed
     epoch_before = group.epoch
@@ -83,8 +85,7 @@ def lead_on(
 ) -> ConsumerMember:
     """Bring the group's target up to date, and the member one step towards it."""
     group.look_at_topics(turn.topics, resubscribed=resubscribed)
-    if group.epoch > group.target_epoch:
-        group.retarget()
+    group.retarget_if_due(turn)
     target = group.target_of(member.id)
     led = reconcile(member, target=target, target_epoch=group.target_epoch, owned=owned, holder_of=group.holder_of)
     if led != member:
