@@ -9,7 +9,7 @@ from lakestream.metadata.store import MetadataStore
 from lakestream.model.place import Tail
 from lakestream.model.segment import Committed
 from lakestream.model.topic import PartitionId
-from lakestream.storage.wal.segment import segment_of_key
+from lakestream.storage.wal.segment import WAL_PREFIX, segment_of_key
 from lakestream.world.objects.memory import MemoryObjects
 
 from .audit import referenced_segments
@@ -58,8 +58,8 @@ class Aftermath:
 
     async def _check_times(self, partition: PartitionId, reads: Sequence[Read]) -> None:
         """Lookups by time against a search through everything."""
-        offsets = self._rng.choice([self._site.running[id] for id in sorted(self._site.running)]).broker.offsets
-        times = [time for read in reads for time in read.timestamps] or [0]
+        offsets = self._rng.choice([self._site.running[id] for id in sorted(self._site.running)]).process.offsets
+        times = [read.timestamp for read in reads] or [0]
         for asked in [self._rng.choice(times) + self._rng.choice([-1, 0, 0, 1]) for _ in range(LOOKUPS_PER_PARTITION)]:
             tail, found = await self._look_up(partition, partial(offsets.at_time, partition, asked))
             expected = next((record for record in _records(reads, tail) if record[1] >= asked), NO_RECORD)
@@ -84,7 +84,7 @@ class Aftermath:
     async def no_garbage_is_left(self) -> None:
         """Whatever object is still there is read from, or holds receipts of one that is."""
         referenced = await referenced_segments(self._store)
-        async for info in self._objects.list(""):
+        async for info in self._objects.list(WAL_PREFIX):
             segment = segment_of_key(info.key) or ""
             needed = segment in referenced or await self._witness.receipted({segment}) & referenced
             self._verdict.holds(bool(needed), "dead segments go within their grace", segment)
@@ -97,12 +97,12 @@ class Aftermath:
             for segment in await referenced_segments(self._store)
             if self._witness.committed_by[segment] in living
         }
-        everything = {segment_of_key(info.key) or "" async for info in self._objects.list("")}
+        everything = {segment_of_key(info.key) or "" async for info in self._objects.list(WAL_PREFIX)}
         missing = owed - await self._witness.receipted(everything)
         self._verdict.holds(not missing, "commits are receipted", sorted(missing)[:5])
 
     async def nothing_is_left(self) -> None:
-        left = [info.key async for info in self._objects.list("")]
+        left = [info.key async for info in self._objects.list(WAL_PREFIX)]
         self._verdict.holds(not left, "nothing outlives its topic", left[:5])
         committed = [segment for segment, fate in self._witness.fates.items() if isinstance(fate, Committed)]
         rows = set(committed) - set(await self._store.unknown_segments(committed))
@@ -111,18 +111,13 @@ class Aftermath:
 
 def _records(reads: Sequence[Read], tail: Tail) -> list[tuple[int, int]]:
     """Offset and time of every record that is retained."""
-    return [
-        (read.base_offset + position, time)
-        for read in _retained(reads, tail)
-        for position, time in enumerate(read.timestamps)
-        if read.base_offset + position >= tail.log_start
-    ]
+    return [(read.offset, read.timestamp) for read in _retained(reads, tail)]
 
 
 def _retained(reads: Sequence[Read], tail: Tail) -> list[Read]:
-    return [read for read in reads if read.base_offset + len(read.timestamps) > tail.log_start]
+    return [read for read in reads if read.offset >= tail.log_start]
 
 
 def _reaches_back(reads: Sequence[Read], tail: Tail) -> bool:
     """Whether this consumer read all that is retained; one whose position was reset may have begun later."""
-    return tail.log_start == tail.next_offset or (bool(reads) and reads[0].base_offset <= tail.log_start)
+    return tail.log_start == tail.next_offset or (bool(reads) and reads[0].offset <= tail.log_start)

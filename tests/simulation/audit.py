@@ -1,6 +1,7 @@
 """The audit: reads the whole index as it is and checks what must hold at any moment.
 
-log_start <= next_offset, neither ever falls   spans cover every live offset once, in order
+log_start, tabled_until <= next_offset, none ever falls   spans cover every live offset once, in order
+what is in the table lies before what is not              and where tabled_until says
 every referenced object exists                 records go only where someone or a retention asked for it
 """
 
@@ -8,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from lakestream.metadata.store import MetadataStore, ViewAsk
-from lakestream.model.place import PartitionView, SegmentId, Tail
+from lakestream.model.place import FileSpan, PartitionView, SegmentId, Span, Tail
 from lakestream.model.topic import PartitionId, Topic
 from lakestream.storage.wal.segment import segment_key
 from lakestream.world.objects.memory import MemoryObjects
@@ -40,7 +41,7 @@ async def all_partitions(store: MetadataStore) -> list[Seen]:
 
 async def referenced_segments(store: MetadataStore) -> set[SegmentId]:
     """Segments that some span lies in."""
-    return {span.segment for seen in await all_partitions(store) for span in seen.view.spans}
+    return {span.segment for seen in await all_partitions(store) for span in seen.view.spans if isinstance(span, Span)}
 
 
 class Audit:
@@ -74,9 +75,10 @@ class Audit:
     def _check_tail(self, seen: Seen) -> None:
         partition, tail = seen.partition, seen.view.tail
         before = self._tails.get(partition, tail)
-        rises = tail.next_offset >= before.next_offset and tail.log_start >= before.log_start
+        rises = all(now >= then for now, then in zip(tail, before, strict=True))
         self._verdict.holds(rises, "the tail never falls", partition, before, "then", tail)
         self._verdict.holds(0 <= tail.log_start <= tail.next_offset, "log_start <= next_offset", partition, tail)
+        self._verdict.holds(tail.tabled_until <= tail.next_offset, "tabled_until <= next_offset", partition, tail)
         by_retention = seen.topic.name in self._retained
         start_max = tail.next_offset if by_retention else self._deletions_asked.get(partition, 0)
         self._verdict.holds(tail.log_start <= start_max, "records go only when asked", partition, tail, start_max)
@@ -91,9 +93,14 @@ class Audit:
         covers = covers and spans[-1].last_offset + 1 == tail.next_offset
         joined = all(before.last_offset + 1 == after.base_offset for before, after in pairwise(spans))
         self._verdict.holds(covers and joined, "spans cover every live offset once", partition, view)
+        border = all(isinstance(span, FileSpan) == (span.last_offset < tail.tabled_until) for span in spans)
+        border = border and all(span.base_offset >= tail.tabled_until for span in spans if isinstance(span, Span))
+        self._verdict.holds(border, "what is tabled lies below tabled_until, all else above", partition, view)
 
     def _check_objects(self, partition: PartitionId, view: PartitionView, sizes: dict[str, int]) -> None:
         for span in view.spans:
+            if isinstance(span, FileSpan):
+                continue  # tables/examiner.py looks at these
             size = sizes.get(segment_key(span.segment))
             self._verdict.holds(size is not None, "every referenced object exists", span.segment, "of", partition)
             inside = size is None or span.at + span.length <= size

@@ -5,11 +5,11 @@ counts also in type, max timestamp and CRC. All else, `identity`, stays, and is 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from lakestream.storage.records.decode import SCHEMA
+from lakestream.storage.records.decode import SCHEMA, decode_batches
 from lakestream.storage.records.encode import encode_batches
 from lakestream.storage.records.header import (
     HEADER_BYTES,
@@ -24,6 +24,14 @@ from lakestream.storage.records.header import (
 _LAST_OFFSET_DELTA_AT, _MAX_TIMESTAMP_AT, _PRODUCER_ID_AT = 23, 35, 43
 
 
+class Sent(NamedTuple):
+    """A record as its producer made it. No two have the same value."""
+
+    key: bytes | None
+    value: bytes
+    headers: tuple[tuple[str, bytes | None], ...]
+
+
 class Producer(NamedTuple):
     id: int
     epoch: int
@@ -33,15 +41,14 @@ class Producer(NamedTuple):
 NOBODY = Producer(-1, -1, -1)
 
 
-def make_batch(values: Sequence[bytes], timestamps: Sequence[int], codec: Codec, producer: Producer) -> bytes:
-    count = len(values)
+def make_batch(records: Sequence[Sent], timestamps: Sequence[int], codec: Codec, producer: Producer) -> bytes:
     rows = pa.RecordBatch.from_pydict(
         {
-            "offset": list(range(count)),
+            "offset": list(range(len(records))),
             "timestamp": list(timestamps),
-            "key": [None] * count,
-            "value": list(values),
-            "headers": [[]] * count,
+            "key": [record.key for record in records],
+            "value": [record.value for record in records],
+            "headers": [[{"key": name, "value": value} for name, value in record.headers] for record in records],
         },
         schema=SCHEMA,
     )
@@ -55,6 +62,14 @@ def make_batch(values: Sequence[bytes], timestamps: Sequence[int], codec: Codec,
 
 def identity(batch: bytes) -> bytes:
     return batch[_LAST_OFFSET_DELTA_AT:_MAX_TIMESTAMP_AT] + batch[_PRODUCER_ID_AT:]
+
+
+class Row(NamedTuple):
+    """A record as it was read: from a batch, or from a file of a table."""
+
+    offset: int
+    timestamp: int
+    sent: Sent
 
 
 class Served(NamedTuple):
@@ -73,3 +88,13 @@ def served_batches(run: bytes) -> Iterator[Served]:
         data = run[at : at + size]
         yield Served(read_header(data), data)
         at += size
+
+
+def rows_of(batch: Served) -> list[Row]:
+    base_offset = batch.header.base_offset
+    decoded = decode_batches(batch.data, bytes_max=1 << 30, base_offsets=[base_offset]).to_pylist()
+    return [Row(row["offset"], row["timestamp"], sent_of(row["key"], row["value"], row["headers"])) for row in decoded]
+
+
+def sent_of(key: bytes | None, value: bytes, headers: Sequence[dict[str, Any]]) -> Sent:
+    return Sent(key, value, tuple((header["key"], header["value"]) for header in headers))

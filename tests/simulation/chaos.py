@@ -5,14 +5,15 @@ every kind has its own pace (Scenario), its own seeded dice, and ends when the s
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic
 
 from lakestream.world.tasks import Tasks
 
 from .clocks import WorldClock
 from .life import Life
-from .scenario import GRACE_MS, Scenario
-from .site import Running, Site
+from .processes import P, Processes, Running
+from .scenario import Pace
 from .trace import Trace
 
 JUMP_MS_MAX = 3_600_000
@@ -23,37 +24,43 @@ JUMPED_MS_MAX = 12 * 3_600_000
 DRAIN_SECONDS_MAX = 10.0
 
 
-class Chaos:
+class Chaos(Generic[P]):
+    """For the processes of one kind. They are frozen for about one of `freezes`, some with their clocks."""
+
     def __init__(
-        self, scenario: Scenario, site: Site, clock: WorldClock, tasks: Tasks, trace: Trace, rng: random.Random
+        self,
+        processes: Processes[P],
+        pace: Pace,
+        *,
+        freezes: Sequence[float],
+        drain: Callable[[P], Awaitable[None]],
+        tasks: Tasks,
+        trace: Trace,
+        rng: random.Random,
+        suspended_chance: float = 0.3,
     ) -> None:
-        self._scenario = scenario
-        self._site = site
-        self._clock = clock
+        self._suspended_chance = suspended_chance
+        self._processes = processes
+        self._pace = pace
+        self._freezes = freezes
+        self._drain_one = drain
         self._tasks = tasks
         self._trace = trace
         self._rng = rng
-        self._jumped_ms = 0
 
     def start(self) -> None:
-        scenario = self._scenario
+        pace = self._pace
         for seconds, act in (
-            (scenario.kill_seconds, self._kill),
-            (scenario.drain_seconds, self._drain),
-            (scenario.freeze_seconds, self._freeze),
-            (scenario.cut_seconds, self._cut),
-            (scenario.jump_seconds, self._jump),
+            (pace.kill_seconds, self._kill),
+            (pace.drain_seconds, self._drain),
+            (pace.freeze_seconds, self._freeze),
+            (pace.cut_seconds, self._cut),
         ):
             if seconds is not None:
-                self._tasks.spawn(self._repeat(seconds, act), name=f"chaos-{act.__name__}")
+                self._tasks.spawn(repeat(seconds, act, self._rng), name=f"chaos-{act.__name__}")
 
-    async def _repeat(self, seconds: float, act: Callable[[], Awaitable[None]]) -> None:
-        while True:
-            await asyncio.sleep(self._rng.expovariate(1 / seconds))
-            await act()
-
-    def _pick(self) -> Running | None:
-        running = self._site.running
+    def _pick(self) -> Running[P] | None:
+        running = self._processes.running
         return running[self._rng.choice(sorted(running))] if running else None
 
     async def _kill(self) -> None:
@@ -65,7 +72,7 @@ class Chaos:
         if (victim := self._pick()) is None or victim.life.is_frozen:
             return
         self._trace.note("drain", victim.life.name)
-        draining = self._tasks.spawn(victim.broker.drain(), name="drain")
+        draining = self._tasks.spawn(_drained(self._drain_one, victim.process), name="drain")
         try:
             await asyncio.wait([draining], timeout=DRAIN_SECONDS_MAX)
         finally:
@@ -75,20 +82,19 @@ class Chaos:
         """For less than a lease, more than a lease, or more than the grace; perhaps with a successor meanwhile."""
         if (victim := self._pick()) is None or victim.life.is_frozen:
             return
-        lease, grace = self._scenario.limits.lease_ms / 1000, GRACE_MS / 1000
-        seconds = self._rng.choice([0.5 * lease, 1.5 * lease, 1.5 * grace, 3 * grace]) * self._rng.uniform(0.8, 1.2)
+        seconds = self._rng.choice(self._freezes) * self._rng.uniform(0.8, 1.2)
         victim.life.freeze()
         if self._rng.random() < 0.5:
-            self._site.set_aside(victim.broker.cluster.spec.id)
+            self._processes.set_aside(victim.id)
         self._tasks.spawn(self._thaw(victim.life, seconds), name="thaw")
 
     async def _thaw(self, life: Life, seconds: float) -> None:
         await asyncio.sleep(seconds)
         if not life.is_dead:
-            life.thaw(was_suspended=self._rng.random() < 0.3)
+            life.thaw(was_suspended=self._rng.random() < self._suspended_chance)
 
     async def _cut(self) -> None:
-        """The network between a broker and one of its stores, for a while."""
+        """The network between a process and one of its stores, for a while."""
         if (victim := self._pick()) is None:
             return
         room = self._rng.choice(["store", "objects"])
@@ -98,10 +104,27 @@ class Chaos:
         await asyncio.sleep(self._rng.uniform(0.5, 12.0))
         weather.cut_off = False
 
-    async def _jump(self) -> None:
-        """All wall clocks, forward or back, by seconds to an hour."""
-        ms = int(self._rng.choice([-1, 1]) * JUMP_MS_MAX ** self._rng.uniform(0.4, 1.0))
-        if abs(self._jumped_ms + ms) <= JUMPED_MS_MAX:
-            self._trace.note("jump", ms)
-            self._jumped_ms += ms
-            self._clock.jump(ms)
+
+async def jump_clocks(seconds: float, clock: WorldClock, trace: Trace, rng: random.Random) -> None:
+    """All wall clocks, forward or back, by seconds to an hour; for ever."""
+    jumped_ms = 0
+
+    async def jump() -> None:
+        nonlocal jumped_ms
+        ms = int(rng.choice([-1, 1]) * JUMP_MS_MAX ** rng.uniform(0.4, 1.0))
+        if abs(jumped_ms + ms) <= JUMPED_MS_MAX:
+            trace.note("jump", ms)
+            jumped_ms += ms
+            clock.jump(ms)
+
+    await repeat(seconds, jump, rng)
+
+
+async def repeat(seconds: float, act: Callable[[], Awaitable[None]], rng: random.Random) -> None:
+    while True:
+        await asyncio.sleep(rng.expovariate(1 / seconds))
+        await act()
+
+
+async def _drained(drain: Callable[[P], Awaitable[None]], process: P) -> None:
+    await drain(process)

@@ -42,6 +42,7 @@ class Follower:
         verdict: Verdict,
         trace: Trace,
         rng: random.Random,
+        may_be_tabled: bool,
     ) -> None:
         self.name = name
         self.topic = topic
@@ -55,6 +56,7 @@ class Follower:
         self._verdict = verdict
         self._trace = trace
         self._rng = rng
+        self._may_be_tabled = may_be_tabled
         self._connection: Connection | None = None
         self._was_reset: set[PartitionId] = set()
 
@@ -131,20 +133,16 @@ class Follower:
 
     def _take_batch(self, partition: PartitionId, position: int, batch: Served) -> None:
         base = batch.header.base_offset
-        if partition in self._was_reset:
+        if partition in self._was_reset or self._may_be_tabled:
             self._was_reset.discard(partition)
-            follows = base <= position <= batch.last_offset
+            follows = base <= position <= batch.last_offset  # batches made from a table's rows begin where they like
         else:
             follows = base == position
         self._verdict.holds(
             follows, "a consumer sees no gap and nothing twice", self.name, partition, "wants", position, "got", base
         )
-        made = self._ledger.seen(partition, self.topic.name, self.topic.partitions.index(partition), batch)
-        if made is not None:
-            times = [batch.header.max_timestamp_ms] * len(made.timestamps)
-            self.reads[partition].append(
-                Read(base, made, times if batch.header.is_log_append_time else list(made.timestamps))
-            )
+        reads = self._ledger.seen(partition, self.topic.name, self.topic.partitions.index(partition), batch)
+        self.reads[partition] += [read for read in reads if read.offset >= position]
 
     async def _judge_error(self, ask: FetchAsk, error: LakestreamError) -> None:
         self._trace.note("read refused", self.name, ask.partition, ask.offset, repr(error))

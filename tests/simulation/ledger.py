@@ -3,14 +3,14 @@
 made -> acked at an offset -> seen there, always the same bytes -> all of it once more at the end
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from lakestream.model.topic import PartitionId
 from lakestream.storage.records.header import crc_of
 
-from .batches import Served, identity
+from .batches import Row, Sent, Served, identity, rows_of
 from .verdict import Verdict
 
 
@@ -35,27 +35,40 @@ class Ack(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A batch as the final read found it."""
+    """A record as a consumer was given it: the `position`th of the batch that its producer made."""
 
-    base_offset: int
+    offset: int
+    timestamp: int
     made: Made
-    timestamps: Sequence[int]
+    position: int
+
+
+class Known(NamedTuple):
+    """A record that some producer made."""
+
+    made: Made
+    position: int
+    sent: Sent
 
 
 Place = tuple[PartitionId, int]
 
 
 class Ledger:
-    def __init__(self, verdict: Verdict) -> None:
+    def __init__(self, verdict: Verdict, *, log_append: Set[str] = frozenset()) -> None:
+        """`log_append`: topics in which the broker's time counts."""
         self._verdict = verdict
+        self._log_append = log_append
+        self._records: dict[bytes, Known] = {}
         self._made: dict[bytes, Made] = {}
         self._at: dict[Place, Made] = {}
         self._acks: dict[Place, Ack] = {}
         self._placed: dict[tuple[PartitionId, str, int], int] = {}
         self._refused: set[tuple[str, int]] = set()
 
-    def made(self, batch: bytes, made: Made) -> None:
+    def made(self, batch: bytes, made: Made, records: Sequence[Sent]) -> None:
         self._made[identity(batch)] = made
+        self._records |= {record.value: Known(made, at, record) for at, record in enumerate(records)}
 
     def refused(self, made: Made) -> None:
         """Every attempt to store it was refused for good: it must never appear."""
@@ -72,41 +85,77 @@ class Ledger:
             durable, "acked means committed", made, "at", base_offset, "but the log ends at", next_offset
         )
 
-    def seen(self, partition: PartitionId, topic: str, index: int, batch: Served) -> Made | None:
-        """A consumer was given this batch."""
-        base_offset = batch.header.base_offset
+    def seen(self, partition: PartitionId, topic: str, index: int, batch: Served) -> list[Read]:
+        """A consumer was given this batch: as it was sent, or made anew from rows of the topic's table."""
+        self._verdict.holds(crc_of(batch.data) == batch.header.crc, "a served batch has its checksum", batch.header)
         made = self._made.get(identity(batch.data))
-        if made is None:
-            self._verdict.breaks("only what was produced is read", partition, base_offset, batch.header)
+        if made is not None:
+            return self._seen_as_sent(partition, topic, index, batch, made)
+        rows = rows_of(batch)
+        dense = [row.offset for row in rows] == list(range(batch.header.base_offset, batch.last_offset + 1))
+        self._verdict.holds(dense, "a log without markers has no holes", partition, batch.header)
+        return self.seen_rows(partition, topic, index, rows)
+
+    def seen_rows(self, partition: PartitionId, topic: str, index: int, rows: Sequence[Row]) -> list[Read]:
+        """Records that were read one by one: each as it was made, at the place that its batch was given."""
+        return [read for row in rows if (read := self._seen_row(partition, topic, index, row)) is not None]
+
+    def _seen_row(self, partition: PartitionId, topic: str, index: int, row: Row) -> Read | None:
+        known = self._records.get(row.sent.value)
+        if known is None:
+            self._verdict.breaks("only what was produced is read", partition, row)
             return None
-        self._verdict.holds(crc_of(batch.data) == batch.header.crc, "a served batch has its checksum", made)
+        self._verdict.holds(known.sent == row.sent, "a record comes back as it was", partition, row, known)
+        base_offset = row.offset - known.position
+        self._check_place(partition, topic, index, base_offset, known.made)
+        expected = self._time_of(partition, topic, base_offset, known)
+        on_time = expected is None or expected == row.timestamp
+        self._verdict.holds(on_time, "a record comes back with its time", partition, row, expected)
+        return Read(row.offset, row.timestamp, known.made, known.position)
+
+    def _seen_as_sent(self, partition: PartitionId, topic: str, index: int, batch: Served, made: Made) -> list[Read]:
+        base_offset, header = batch.header.base_offset, batch.header
+        self._check_place(partition, topic, index, base_offset, made)
+        ack = self._acks.get((partition, base_offset))
+        if ack is not None and ack.append_ms >= 0:
+            shown = header.is_log_append_time and header.max_timestamp_ms == ack.append_ms
+            self._verdict.holds(shown, "log-append time is what was acked", made, header, ack)
+        times = [header.max_timestamp_ms] * len(made.timestamps) if header.is_log_append_time else made.timestamps
+        return [Read(base_offset + at, time, made, at) for at, time in enumerate(times)]
+
+    def _check_place(self, partition: PartitionId, topic: str, index: int, base_offset: int, made: Made) -> None:
         at_home = (made.topic, made.index) == (topic, index)
         self._verdict.holds(at_home, "a batch is read where it was sent", made, "in", topic, index)
         self._verdict.holds((made.stream, made.number) not in self._refused, "a refused batch is absent", made)
         self._lies_at(partition, base_offset, made)
+
+    def _time_of(self, partition: PartitionId, topic: str, base_offset: int, known: Known) -> int | None:
+        """None: the broker gave it, and its answer was lost."""
+        if topic not in self._log_append:
+            return known.made.timestamps[known.position]
         ack = self._acks.get((partition, base_offset))
-        if ack is not None and ack.append_ms >= 0:
-            shown = batch.header.is_log_append_time and batch.header.max_timestamp_ms == ack.append_ms
-            self._verdict.holds(shown, "log-append time is what was acked", made, batch.header, ack)
-        return made
+        return None if ack is None else ack.append_ms
 
     def whole(self, partition: PartitionId, log_start: int, next_offset: int, reads: Sequence[Read]) -> None:
         """The final read of a partition, from its start to its end."""
-        found = {read.base_offset: read.made for read in reads}
+        found = {read.offset: read for read in reads}
         for (acked_in, base_offset), ack in self._acks.items():
-            last_offset = base_offset + len(ack.made.timestamps) - 1
-            if acked_in == partition and last_offset >= log_start:
-                there = found.get(base_offset) is ack.made and last_offset < next_offset
-                self._verdict.holds(there, "acked means readable", ack.made, "at", base_offset, found.get(base_offset))
+            if acked_in == partition:
+                for position in range(max(0, log_start - base_offset), len(ack.made.timestamps)):
+                    read = found.get(base_offset + position)
+                    there = read is not None and read.made is ack.made and read.position == position
+                    self._verdict.holds(there, "acked means readable", ack.made, "at", base_offset, read)
+                    self._verdict.holds(base_offset + position < next_offset, "acked lies below the end", ack.made)
         self._check_order(partition, reads)
 
     def _check_order(self, partition: PartitionId, reads: Sequence[Read]) -> None:
-        last: dict[str, int] = {}
+        last: dict[str, tuple[int, int]] = {}
         for read in reads:
             if read.made.is_idempotent:
-                in_order = last.get(read.made.stream, -1) < read.made.number
+                here = (read.made.number, read.position)
+                in_order = last.get(read.made.stream, (-1, -1)) < here
                 self._verdict.holds(in_order, "an idempotent producer's records are in order", partition, read.made)
-                last[read.made.stream] = read.made.number
+                last[read.made.stream] = here
 
     def _lies_at(self, partition: PartitionId, base_offset: int, made: Made) -> None:
         known = self._at.setdefault((partition, base_offset), made)

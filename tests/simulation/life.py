@@ -1,6 +1,6 @@
-"""One life of a broker process: it runs, freezes, thaws and dies, and its calls travel through the weather.
+"""One life of a process: it runs, freezes, thaws and dies, and its calls travel through the weather.
 
-    call -> awake? -> [crash] -> request travels -> the store acts -> answer travels -> [crash] -> awake? -> answer
+    call -> awake? -> [crash, freeze] -> request travels -> the store acts -> answer travels -> [crash] -> awake?
 
 Once sent, a request goes on by itself: it reaches the store even if its sender is frozen or dead by then,
 which is what makes zombies dangerous. A dead life sends nothing and hears nothing.
@@ -63,6 +63,17 @@ class Life:
         self._frozen_at = self._world_clock.monotonic()
         self._running.clear()
 
+    def _freeze_for(self, seconds: float) -> None:
+        """As if the process had been stopped right now."""
+        self.freeze()
+        frozen_at = self._frozen_at
+
+        def thaw() -> None:
+            if self.is_frozen and not self.is_dead and self._frozen_at == frozen_at:
+                self.thaw(was_suspended=False)
+
+        asyncio.get_running_loop().call_later(seconds, thaw)
+
     def thaw(self, *, was_suspended: bool) -> None:
         """Go on. On a suspended machine the monotonic clock has not counted the pause."""
         self._trace.note("thaw", self.name, "suspended" if was_suspended else "stopped")
@@ -89,6 +100,9 @@ class Life:
         fault = self.weathers[room].next(verb)
         if fault.crash is Crash.BEFORE:
             await self._crash(f"before {verb}")
+        if fault.freeze_seconds and not self.is_frozen:
+            self._freeze_for(fault.freeze_seconds)
+            await self.awake()
         travelling = self._network.spawn(self._travel(room, verb, act, about, fault), name=f"{self.name}-{verb}")
         answer = await asyncio.shield(travelling)
         if fault.crash is Crash.AFTER:

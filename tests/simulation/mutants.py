@@ -1,4 +1,4 @@
-"""Mutants: the log with one safeguard taken out. A simulation that cannot tell them from the real thing proves nothing.
+"""Mutants of the log: one safeguard taken out. A simulation that cannot tell them from the real thing proves nothing.
 
 name -> (the mix of faults that should expose it, what to break)
 """
@@ -33,6 +33,7 @@ Break = Callable[[pytest.MonkeyPatch], None]
 class Mutant(NamedTuple):
     mix: str
     break_it: Break
+    kind: str = "log"
 
 
 def _a_repeated_commit_is_placed_again(patch: pytest.MonkeyPatch) -> None:
@@ -151,7 +152,7 @@ def _receipts_of_a_failed_flush_are_lost(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Receipts, "give_back", lambda self, receipts, now: None)
 
 
-MUTANTS: Mapping[str, Mutant] = {
+LOG_MUTANTS: Mapping[str, Mutant] = {
     "a repeated commit is placed again": Mutant("lossy store", _a_repeated_commit_is_placed_again),
     "a broker without lease may commit": Mutant("zombies", _a_broker_without_lease_may_commit),
     "an unknown object is deleted but not abandoned": Mutant(

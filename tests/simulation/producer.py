@@ -28,7 +28,7 @@ from lakestream.storage.records.errors import BadBatch
 from lakestream.storage.records.header import Codec
 from lakestream.world.tasks import Tasks
 
-from .batches import NOBODY, Producer, make_batch
+from .batches import NOBODY, Producer, Sent, make_batch
 from .clocks import WorldClock
 from .ledger import Ledger, Made
 from .network import Connection, Disconnected
@@ -51,7 +51,7 @@ class Style(Enum):
 @dataclass(slots=True, kw_only=True)
 class Unacked:
     made: Made
-    values: list[bytes]
+    records: list[Sent]
     codec: Codec
     sequence: int
     data: bytes
@@ -125,10 +125,7 @@ class Stream:
         number, self._made = self._made, self._made + 1
         now_ms = self._clock.wall_ms()
         timestamps = tuple(now_ms - self._rng.choice([0, 0, 0, self._rng.randint(0, 20_000)]) for _ in range(count))
-        values = [
-            f"{self.name}#{number}.{position} ".encode() + self._rng.randbytes(self._rng.randint(0, value_bytes_max))
-            for position in range(count)
-        ]
+        records = [self._record(f"{self.name}#{number}.{position}", value_bytes_max) for position in range(count)]
         made = Made(
             stream=self.name,
             number=number,
@@ -138,19 +135,24 @@ class Stream:
             is_idempotent=self._producer_id is not None,
         )
         codec = self._rng.choice([Codec.NONE, Codec.NONE, Codec.ZSTD, Codec.LZ4])
-        unacked = Unacked(made=made, values=values, codec=codec, sequence=0, data=b"")
+        unacked = Unacked(made=made, records=records, codec=codec, sequence=0, data=b"")
         self._number(unacked)
         self.unacked.append(unacked)
+
+    def _record(self, name: str, value_bytes_max: int) -> Sent:
+        value = f"{name} ".encode() + self._rng.randbytes(self._rng.randint(0, value_bytes_max))
+        key = self._rng.choice([None, b"", self.name.encode()])
+        return Sent(key, value, self._rng.choice([(), (("h", b"1"), ("h", None))]))
 
     def _number(self, unacked: Unacked) -> None:
         """Give the batch its place in the sequence; its bytes then are what every attempt sends."""
         producer = NOBODY
         if self._producer_id is not None:
             unacked.sequence = self._next_sequence
-            self._next_sequence += len(unacked.values)
+            self._next_sequence += len(unacked.records)
             producer = Producer(self._producer_id, self._epoch, unacked.sequence)
-        unacked.data = make_batch(unacked.values, unacked.made.timestamps, unacked.codec, producer)
-        self._ledger.made(unacked.data, unacked.made)
+        unacked.data = make_batch(unacked.records, unacked.made.timestamps, unacked.codec, producer)
+        self._ledger.made(unacked.data, unacked.made, unacked.records)
 
     # --- sending ---------------------------------------------------------------------------------
 
@@ -194,7 +196,7 @@ class Stream:
             entry = await broker.directory.find(self._topic)
             partition = entry.partition(self._index)
             valid = broker.gate.check(data, entry.config, zstd_allowed=True)
-            return _answer(partition, append(entry, self._index, data, valid, broker.wal))
+            return _answer(partition, append(entry, self._index, valid, broker.wal))
 
         return enter
 

@@ -1,5 +1,7 @@
 """Run seeds: `python -m tests.simulation.run --seeds 200`, or one with all that happened: `--seed 7 --trace`.
 
+There are runs about the log, about its tables and about groups; `--kind` chooses one of them.
+
 Every seed is run twice and both runs must be the same, event for event. Exits 1 at the first seed that
 breaks a promise or does not repeat, naming it and showing how its run ended.
 """
@@ -11,6 +13,7 @@ from collections import Counter
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from .mixes.choosing import KINDS
 from .world import Outcome, run_seed
 
 TAIL_LINES = 60
@@ -19,23 +22,26 @@ TAIL_LINES = 60
 def main() -> int:
     options = _options()
     console = Console(highlight=False, soft_wrap=True)
+    kinds = [options.kind] if options.kind is not None else list(KINDS)
     seeds = [options.seed] if options.seed is not None else range(options.first, options.first + options.seeds)
-    events: Counter[str] = Counter()
+    runs = [(seed, kind) for seed in seeds for kind in kinds]
+    events: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
     with Progress(
         TextColumn("seed {task.fields[seed]}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
     ) as progress:
-        task = progress.add_task("", total=len(seeds), seed="")
-        for seed in seeds:
-            progress.update(task, seed=seed)
-            outcome = run_seed(seed, keep_all=options.trace)
-            problems = [*outcome.broken, *_differences(outcome, run_seed(seed))]
+        task = progress.add_task("", total=len(runs), seed="")
+        for seed, kind in runs:
+            progress.update(task, seed=f"{seed} ({kind})")
+            outcome = run_seed(seed, kind, keep_all=options.trace)
+            problems = [*outcome.broken, *_differences(outcome, run_seed(seed, kind))]
             if problems or options.trace:
                 _show(console, outcome, problems, TAIL_LINES if not options.trace else None)
             if problems:
                 return 1
-            events.update(outcome.events)
+            events[kind].update(outcome.events)
             progress.advance(task)
-    console.print(_summary(len(seeds), events))
+    for kind in kinds:
+        console.print(_summary(len(seeds), kind, events[kind]))
     return 0
 
 
@@ -44,6 +50,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=200, help="how many seeds to run")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--seed", type=int, help="run this one alone")
+    parser.add_argument("--kind", choices=list(KINDS), help="only runs about this")
     parser.add_argument("--trace", action="store_true", help="show every event")
     return parser.parse_args()
 
@@ -60,20 +67,17 @@ def _show(console: Console, outcome: Outcome, problems: list[str], lines: int | 
         console.print(f"BROKEN  {problem}", markup=False, style="red")
 
 
-def _summary(seeds: int, events: Counter[str]) -> str:
-    told = (
-        "answer",
-        "read",
-        "flushed",
-        "flush failed",
-        "segments deleted",
-        "objects abandoned",
-        "kill",
-        "freeze",
-        "jump",
-    )
-    counts = ", ".join(f"{name} {events[name]}" for name in told)
-    return f"{seeds} seeds, each twice and the same: every promise held ({counts})"
+TOLD = {
+    "log": ("answer", "read", "flushed", "flush failed", "segments deleted", "objects abandoned"),
+    "tables": ("job committed", "job was fenced", "job was dropped before", "table had moved", "table file read"),
+    "groups": ("committed", "commit refused", "group was taken over", "old coordinator was refused"),
+}
+ALWAYS_TOLD = ("kill", "freeze", "jump")
+
+
+def _summary(seeds: int, kind: str, events: Counter[str]) -> str:
+    counts = ", ".join(f"{name} {events[name]}" for name in (*TOLD[kind], *ALWAYS_TOLD))
+    return f"{kind}: {seeds} seeds, each twice and the same: every promise held ({counts})"
 
 
 if __name__ == "__main__":

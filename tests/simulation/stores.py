@@ -1,4 +1,4 @@
-"""The stores as one broker life reaches them: every verb goes through its weather and is seen by the witness."""
+"""The stores as one life reaches them: every verb goes through its weather and is seen by the witness."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
@@ -8,20 +8,25 @@ from lakestream.world.objects.memory import MemoryObjects
 from lakestream.world.objects.store import Buffer, ObjectInfo
 
 from .life import Life
-from .witness import Witness
+from .witness import Watching
 
 
 class ReachedMetadata:
-    """Any verb of the metadata store, those yet to come included, by delegation."""
+    """Any verb of the metadata store and of the smaller ones in it, those yet to come included, by delegation."""
 
-    def __init__(self, inner: Any, life: Life, witness: Witness) -> None:
-        self.url = inner.url
+    def __init__(self, inner: Any, life: Life, witness: Watching) -> None:
         self._inner = inner
         self._life = life
         self._witness = witness
 
-    def __getattr__(self, verb: str) -> Callable[..., Any]:
+    @property
+    def url(self) -> str:
+        return str(self._inner.url)
+
+    def __getattr__(self, verb: str) -> Any:
         act = getattr(self._inner, verb)
+        if not callable(act):
+            return ReachedMetadata(act, self._life, self._witness)
 
         async def call(*args: Any, **kwargs: Any) -> Any:
             watched = partial(self._witness.watched, self._life.name, verb, act, args, kwargs)
@@ -43,7 +48,7 @@ class ReachedMetadata:
 class ReachedObjects:
     is_remote = False
 
-    def __init__(self, inner: MemoryObjects, life: Life, witness: Witness) -> None:
+    def __init__(self, inner: MemoryObjects, life: Life, witness: Watching) -> None:
         self.url = inner.url
         self._inner = inner
         self._life = life
@@ -80,6 +85,9 @@ class ReachedObjects:
         pass
 
 
+_TELLING = ("segment", "incarnation", "job", "token")
+
+
 def _about(args: tuple[Any, ...]) -> str:
     """What a call is about, in words that are the same in every run: no addresses."""
     return " ".join(_word(arg) for arg in args)
@@ -92,4 +100,4 @@ def _word(arg: Any) -> str:
         return arg.hex()[:8]
     if isinstance(arg, list | tuple):
         return f"[{len(arg)}]"
-    return str(getattr(arg, "segment", getattr(arg, "incarnation", type(arg).__name__)))
+    return str(next((getattr(arg, name) for name in _TELLING if hasattr(arg, name)), type(arg).__name__))

@@ -134,6 +134,7 @@ class Traffic:
                     verdict=self._verdict,
                     trace=self._trace,
                     rng=self._rng(name),
+                    may_be_tabled=self._scenario.tabling is not None,
                 )
                 self._followers.append(follower)
                 self._tasks.spawn(follower.run(), name=name)

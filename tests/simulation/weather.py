@@ -3,7 +3,8 @@
 refused   fails, nothing was done            lost   done, but the answer never arrives
 late      reported as failed, done afterwards       full   no room (puts alone)
 slow      the request or the answer takes long, and travels on while its sender sleeps or dies
-crash     the broker dies before it sends the request, or before it sees the answer
+crash     the process dies before it sends the request, or before it sees the answer
+freeze    the process stops for a while with the request in hand, and sends it when it wakes
 """
 
 import random
@@ -32,6 +33,7 @@ class Fault(NamedTuple):
     answer_seconds: float
     late_seconds: float
     crash: Crash
+    freeze_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +46,18 @@ class Rates:
     full: float = 0.0
     slow: float = 0.0
     crash: float = 0.0
+    freeze: float = 0.0
     usual_seconds_max: float = 0.01
     slow_seconds_max: float = 4.0
     late_seconds_max: float = 6.0
+    freeze_seconds_max: float = 6.0
 
 
 CALM = Rates()
 
 
 class Weather:
-    """Faults of one store, for one broker. `rates` may change while it runs: a storm ends."""
+    """Faults of one store, for one process. `rates` may change while it runs: a storm ends."""
 
     def __init__(self, rng: random.Random, rates: Rates) -> None:
         self._rng = rng
@@ -64,7 +68,7 @@ class Weather:
     def next(self, verb: str) -> Fault:
         draw, rates = self._rng.random, self.rates
         # Always as many draws, so that one rate does not shift all that follows.
-        kind, slow, request, answer, late, crash, side = (draw() for _ in range(7))
+        kind, slow, request, answer, late, crash, side, freeze, frozen = (draw() for _ in range(9))
         scale = rates.slow_seconds_max if slow < rates.slow else rates.usual_seconds_max
         return Fault(
             Kind.REFUSED if self.cut_off else self._kind(kind, verb),
@@ -72,6 +76,7 @@ class Weather:
             answer * scale if slow < rates.slow / 2 else 0.0,
             late * rates.late_seconds_max,
             Crash.NONE if crash >= rates.crash else Crash.BEFORE if side < 0.4 else Crash.AFTER,
+            frozen * rates.freeze_seconds_max if freeze < rates.freeze else 0.0,
         )
 
     def _kind(self, drawn: float, verb: str) -> Kind:

@@ -5,20 +5,46 @@ nothing, what is committed lies in the object store, and nothing goes that is st
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerLease
 from lakestream.model.errors import BrokerFenced, ObjectMissing
+from lakestream.model.job import CompactionLease, JobCommit
 from lakestream.model.place import SegmentId
 from lakestream.model.segment import Abandoned, BatchStatus, Committed, SegmentCommit, SegmentFate
-from lakestream.storage.wal.segment import decode_footer, segment_key, segment_of_key
+from lakestream.model.table import PointerMove
+from lakestream.storage.wal.segment import WAL_PREFIX, decode_footer, segment_key, segment_of_key
 from lakestream.world.clock import Clock
 from lakestream.world.objects.memory import MemoryObjects
 
 from .audit import referenced_segments
 from .trace import Trace
 from .verdict import Verdict
+
+
+class Watching(Protocol):
+    """Whoever sees the verbs that reach the metadata store, and the objects that are deleted."""
+
+    async def watched(
+        self, who: str, verb: str, act: Callable[..., Awaitable[Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any: ...
+
+    async def deleting(self, keys: Sequence[str]) -> None: ...
+
+
+class TableWitness(Protocol):
+    """What is seen of tables: tables/examiner.py."""
+
+    def claimed(self, lease: CompactionLease | None) -> None: ...
+
+    def left(self, lease: CompactionLease) -> None: ...
+
+    async def commit(self, act: Callable[[JobCommit], Any], commit: JobCommit) -> str: ...
+
+    async def moved(self, moves: Sequence[PointerMove]) -> None: ...
+
+    async def deleting(self, keys: Sequence[str]) -> None: ...
 
 
 class Witness:
@@ -36,6 +62,7 @@ class Witness:
         self._forgotten: set[SegmentId] = set()
         self.deletions_asked: dict[int, int] = {}
         """By partition: the greatest offset below which someone asked to delete."""
+        self.tables: TableWitness | None = None
 
     async def watched(
         self, who: str, verb: str, act: Callable[..., Awaitable[Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -44,6 +71,8 @@ class Witness:
             case "commit_segment":
                 self.committed_by[args[0].segment] = who
                 return await self._commit(act, args[0])
+            case "commit_job" if self.tables is not None:
+                return await self.tables.commit(act, args[0])
             case "delete_records":
                 self.deletions_asked[args[0]] = max(args[1], self.deletions_asked.get(args[0], 0))
         answer = await act(*args, **kwargs)
@@ -58,7 +87,18 @@ class Witness:
                 self._left(args[0])
             case "forget_segments":
                 self._forgotten.update(await self._store.unknown_segments(args[0]))
+        if self.tables is not None:
+            await self._tell_tables(self.tables, verb, args, answer)
         return answer
+
+    async def _tell_tables(self, tables: TableWitness, verb: str, args: tuple[Any, ...], answer: Any) -> None:
+        match verb:
+            case "claim_compaction":
+                tables.claimed(answer)
+            case "leave_compaction":
+                tables.left(args[0])
+            case "move_tables":
+                await tables.moved(args[0])
 
     # --- leases ----------------------------------------------------------------------------------
 
@@ -120,12 +160,14 @@ class Witness:
     # --- deletions -------------------------------------------------------------------------------
 
     async def deleting(self, keys: Sequence[str]) -> None:
+        if self.tables is not None:
+            await self.tables.deleting(keys)
         segments = {segment for key in keys if (segment := segment_of_key(key)) is not None}
         referenced = await referenced_segments(self._store)
         self._verdict.holds(not segments & referenced, "no deleted object is referenced", sorted(segments & referenced))
         lost = await self.receipted(segments) & referenced
         if lost:
-            everything = {segment_of_key(info.key) or "" async for info in self._objects.list("")}
+            everything = {segment_of_key(info.key) or "" async for info in self._objects.list(WAL_PREFIX)}
             lost -= await self.receipted(everything - segments)
         self._verdict.holds(
             not lost, "receipts outlive what they are for", sorted(lost), "had theirs in", sorted(segments)

@@ -20,13 +20,16 @@ from lakestream.world.threads import InlineThreads
 from .admin import Administrator
 from .aftermath import Aftermath
 from .audit import Audit
-from .chaos import Chaos
+from .chaos import Chaos, jump_clocks
 from .clocks import WorldClock
+from .groups.world import GroupsWorld
 from .ledger import Ledger
 from .logs import logs_in
 from .loop import Stuck, VirtualLoop
-from .scenario import GRACE_MS, Scenario, scenario_of
+from .mixes.choosing import scenario_of
+from .scenario import GRACE_MS, Scenario
 from .site import Site
+from .tables.part import TablesPart
 from .trace import Trace
 from .traffic import Traffic
 from .verdict import Verdict
@@ -59,8 +62,8 @@ class Outcome:
     """Of virtual time."""
 
 
-def run_seed(seed: int, *, keep_all: bool = False) -> Outcome:
-    scenario, trace = scenario_of(seed), Trace(keep_all=keep_all)
+def run_seed(seed: int, kind: str = "log", *, keep_all: bool = False) -> Outcome:
+    scenario, trace = scenario_of(seed, kind), Trace(keep_all=keep_all)
     verdict = Verdict(trace)
     loop = VirtualLoop(random.Random(f"{seed} order") if scenario.shuffled else None)
     trace.now = loop.time
@@ -68,7 +71,8 @@ def run_seed(seed: int, *, keep_all: bool = False) -> Outcome:
     gc.disable()  # a collection at a moment of its own choosing would close what a run left open, and change it
     try:
         with logs_in(trace):
-            loop.run_until_complete(World(seed, scenario, loop, trace, verdict).run())
+            world = World if scenario.grouping is None else GroupsWorld
+            loop.run_until_complete(world(seed, scenario, loop, trace, verdict).run())
     except Stuck as stuck:
         verdict.breaks("there is always progress", stuck)
     finally:
@@ -93,7 +97,9 @@ class World:
         self._verdict = verdict
         self._clock = WorldClock(loop)
         self._objects = MemoryObjects(self._clock)
-        self._ledger = Ledger(verdict)
+        log_append = {name for name, config in scenario.topics.items() if "LogAppendTime" in config.values()}
+        self._ledger = Ledger(verdict, log_append=log_append)
+        self._tables: TablesPart | None = None
         self._network = Tasks(on_failure=self._failed)
         self._storm = Tasks(on_failure=self._failed)
         self._clients = Tasks(on_failure=self._failed)
@@ -155,6 +161,19 @@ class World:
             tasks=self._clients,
             rng=self._rng,
         )
+        if self._scenario.tabling is not None:
+            self._tables = TablesPart(
+                self._scenario.tabling,
+                store=self._store,
+                objects=self._objects,
+                witness=self._witness,
+                ledger=self._ledger,
+                clock=self._clock,
+                network=self._network,
+                trace=self._trace,
+                verdict=self._verdict,
+                rng=self._rng,
+            )
         self._site.open()
         await self._administrator.create_all()
 
@@ -163,39 +182,51 @@ class World:
     async def _weather_the_storm(self) -> None:
         self._traffic.start_producers()
         await self._traffic.start_followers(self._scenario.followers)
-        Chaos(self._scenario, self._site, self._clock, self._storm, self._trace, self._rng("chaos")).start()
+        self._start_chaos()
         if self._scenario.administer_seconds is not None:
             self._storm.spawn(self._administrator.run(self._scenario.administer_seconds), name="administrator")
         end = self._clock.monotonic() + self._scenario.seconds
         while self._clock.monotonic() < end and not self._verdict.broken:
             await asyncio.sleep(AUDIT_SECONDS)
-            await self._audit.look()
+            await self._look()
             if self._late.random() < LATE_FOLLOWERS_PER_SECOND:
                 await self._traffic.start_followers(1)
 
     async def _heal(self) -> None:
         await self._storm.close()
         self._site.calm_down()
+        if self._tables is not None:
+            self._clock.catch_up()
+            self._tables.calm_down()
         self._traffic.stop_producers()
         await asyncio.sleep(ZOMBIE_SECONDS)
         self._site.end_zombies()
+        if self._tables is not None:
+            self._tables.end_zombies()
         await asyncio.sleep(UNDER_WAY_SECONDS)
-        await self._until(lambda: _true(len(self._site.running) == self._scenario.brokers), "brokers come back")
+        await self._until(lambda: _true(self._site.all_run()), "brokers come back")
         await self._administrator.create_all()
 
     async def _finish(self) -> None:
         await self._until(self._traffic.all_is_in, "every batch gets in")
         await self._traffic.start_followers(1)
+        if self._tables is not None:
+            await self._until(self._tables.everything_is_tabled, "everything comes into the tables")
+            await self._traffic.start_followers(1)  # reads what is in tables from the first record on
         await self._until(self._traffic.all_is_read, "consumers reach the end")
 
     async def _judge(self) -> None:
-        await self._audit.look()
+        await self._look()
+        if self._tables is not None:
+            await self._tables.judge()
         await self._aftermath().judge(self._traffic.followers())
 
     async def _collect_garbage(self) -> None:
         await self._clients.close()
         await self._wait_long()
-        await self._audit.look()
+        if self._tables is not None:
+            await self._tables.no_garbage_is_left()
+        await self._look()
         await self._aftermath().no_garbage_is_left()
         await self._aftermath().receipts_are_written()
 
@@ -212,11 +243,35 @@ class World:
     async def _close(self) -> None:
         await self._storm.close()
         await self._clients.close()
+        if self._tables is not None:
+            await self._tables.close()
         await self._site.close()
         await self._network.close()
         await self._store.close()
 
     # --- small things ----------------------------------------------------------------------------
+
+    def _start_chaos(self) -> None:
+        scenario, lease, grace = self._scenario, self._scenario.limits.lease_ms / 1000, GRACE_MS / 1000
+        Chaos(
+            self._site,
+            scenario.pace,
+            freezes=[0.5 * lease, 1.5 * lease, 1.5 * grace, 3 * grace],
+            drain=lambda broker: broker.drain(),
+            tasks=self._storm,
+            trace=self._trace,
+            rng=self._rng("chaos"),
+        ).start()
+        if scenario.jump_seconds is not None:
+            jumps = jump_clocks(scenario.jump_seconds, self._clock, self._trace, self._rng("jumps"))
+            self._storm.spawn(jumps, name="jumps")
+        if self._tables is not None:
+            self._tables.start(self._storm)
+
+    async def _look(self) -> None:
+        await self._audit.look()
+        if self._tables is not None:
+            await self._tables.look()
 
     def _aftermath(self) -> Aftermath:
         return Aftermath(

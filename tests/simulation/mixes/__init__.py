@@ -1,0 +1,1 @@
+"""Mixes: what gives a run its character."""

@@ -1,0 +1,220 @@
+"""The examiner: the tables as they are, against the log as it is and all that was produced.
+
+ledgers chain without gap or overlap, to tabled_until     rows of `log` are the topic's records, one to one
+every referenced object exists, none that goes is needed  `main` has what `log` has, but for what strangers took out
+a commit is made under the lease, and once                nothing is left of jobs that were not committed
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
+from itertools import pairwise
+from typing import Any
+
+from lakestream.catalog.locations import LOG_FOLDER_END, TABLES_FOLDER
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.errors import Fenced
+from lakestream.model.job import CompactionLease, JobCommit, JobId
+from lakestream.model.place import FileSpan, Tail
+from lakestream.model.table import PointerMove, TableId
+from lakestream.model.table_errors import CommitConflict, JobDropped
+from lakestream.model.topic import PartitionId, TopicId
+from lakestream.world.clock import Clock
+from tests.simulation.audit import Seen, all_partitions
+from tests.simulation.ledger import Ledger
+from tests.simulation.trace import Trace
+from tests.simulation.verdict import Verdict
+
+from .lake import Lake, Table
+from .stranger import Stranger
+
+
+class Examiner:
+    def __init__(
+        self,
+        store: MetadataStore,
+        lake: Lake,
+        *,
+        stranger: Stranger,
+        clock: Clock,
+        ledger: Ledger,
+        verdict: Verdict,
+        trace: Trace,
+    ) -> None:
+        self._store = store
+        self._lake = lake
+        self._stranger = stranger
+        self._clock = clock
+        self._ledger = ledger
+        self._verdict = verdict
+        self._trace = trace
+        self._lease: tuple[int, int] = (0, 0)
+        """The newest token, and until when it was given."""
+        self._committed: dict[JobId, str] = {}
+        self._tabled: dict[PartitionId, int] = {}
+        self._files: dict[TableId, set[str]] = {}
+        """All that were ever committed to each table."""
+        self._strangers: dict[TableId, set[int]] = {}
+        """Strangers' snapshots of each table that were taken in."""
+
+    # --- as it happens ---------------------------------------------------------------------------
+
+    def claimed(self, lease: CompactionLease | None) -> None:
+        if lease is not None and lease.token >= self._lease[0]:
+            self._lease = (lease.token, self._clock.wall_ms() + lease.ttl_ms)
+
+    def left(self, lease: CompactionLease) -> None:
+        if lease.token == self._lease[0]:
+            self._lease = (lease.token, 0)
+
+    async def commit(self, act: Callable[[JobCommit], Any], commit: JobCommit) -> str:
+        token, until_ms = self._lease
+        is_zombie = commit.token < token or self._clock.wall_ms() > until_ms
+        tails = await self._store.tails([each.partition for each in commit.ranges])
+        try:
+            location: str = await act(commit)
+        except Fenced:
+            self._trace.events["job was fenced"] += 1
+            raise
+        except JobDropped:
+            self._trace.events["job was dropped before"] += 1
+            raise
+        except CommitConflict:
+            self._trace.events["table had moved"] += 1
+            raise
+        is_repeat = commit.job in self._committed
+        first = self._committed.setdefault(commit.job, location)
+        self._verdict.holds(first == location, "a job is committed once", commit.job, first, "then", location)
+        if is_repeat:
+            self._trace.events["job was committed before"] += 1
+            return location
+        self._trace.events["job committed"] += 1
+        files = {file for span in commit.spans for file in (span.file, span.log_file) if file is not None}
+        self._files.setdefault(commit.move.pointer.id, set()).update(files)
+        self._verdict.holds(not is_zombie, "a zombie changes nothing", commit.job, "was committed without lease")
+        for start, each in [(tails[each.partition].tail, each) for each in commit.ranges if each.partition in tails]:
+            self._continues(start, each.partition, each.start, each.end)
+        return location
+
+    def _continues(self, tail: Tail, partition: PartitionId, start: int, end: int) -> None:
+        before = self._tabled.get(partition, 0)
+        joined = before <= start <= max(before, tail.log_start) and start < end
+        self._verdict.holds(joined, "a job continues what is tabled", partition, before, "then", start, end)
+        self._tabled[partition] = end
+
+    async def moved(self, moves: Sequence[PointerMove]) -> None:
+        """Pointers were moved: strangers' snapshots among what they point to now were taken in."""
+        for move in moves:
+            table = await self._lake.table(move.pointer)
+            taken_in = self._stranger.deleted.keys() & table.files.keys()
+            self._strangers.setdefault(move.pointer.id, set()).update(taken_in)
+
+    async def deleting(self, keys: Sequence[str]) -> None:
+        asked = {key for key in keys if key.startswith(f"{TABLES_FOLDER}/")}
+        if asked:
+            needed = await self._needed()
+            self._verdict.holds(not asked & needed, "no deleted object is referenced", sorted(asked & needed)[:5])
+
+    # --- at any moment ---------------------------------------------------------------------------
+
+    async def look(self) -> None:
+        """Pointers and spans move together, so one without the other is never seen."""
+        partitions = await all_partitions(self._store)
+        tables = await self._lake.tables()
+        there = set(await self._lake.keys())
+        by_topic: dict[TopicId, list[Seen]] = {}
+        for seen in partitions:
+            by_topic.setdefault(seen.topic.id, []).append(seen)
+        for table in tables:
+            missing = sorted(key for key in map(self._lake.key, table.needed) if key not in there)
+            self._verdict.holds(not missing, "every referenced object exists", table.pointer.name, missing[:5])
+            if not missing and table.pointer.topic in by_topic:
+                await self._check_topic(table, by_topic[table.pointer.topic])
+
+    async def _check_topic(self, table: Table, partitions: Sequence[Seen]) -> None:
+        files = Counter(table.log_files)
+        twice = [file for file, count in files.items() if count > 1]
+        self._verdict.holds(not twice, "a file is on a branch once", table.pointer.name, twice[:3])
+        in_spans = {
+            file for seen in partitions for span in seen.view.spans if isinstance(span, FileSpan) for file in span.files
+        }
+        self._verdict.holds(in_spans <= set(files), "the index follows `log`", sorted(in_spans - set(files))[:3])
+        self._check_ledgers(table, partitions)
+        await self._check_rows(table, partitions)
+
+    def _check_ledgers(self, table: Table, partitions: Sequence[Seen]) -> None:
+        ranges: dict[int, list[tuple[int, int]]] = {}
+        for ledger in table.ledgers:
+            for number, start, end in ledger["partitions"]:
+                ranges.setdefault(number, []).append((start, end))
+        for seen in partitions:
+            own = ranges.get(seen.topic.partitions.index(seen.partition), [])
+            tail = seen.view.tail
+            chained = all(
+                before[1] == after[0] or before[1] < after[0] <= tail.log_start for before, after in pairwise(own)
+            )
+            self._verdict.holds(chained, "ledgers chain without gap or overlap", seen.partition, tail, own)
+            reaches = own[-1][1] == tail.tabled_until if own else not tail.tabled_until or len(table.ledgers) == 0
+            reaches = reaches or not own  # its last ledger is older than what strangers left of the history
+            self._verdict.holds(reaches, "the last ledger reaches tabled_until", seen.partition, tail, own)
+
+    async def _check_rows(self, table: Table, partitions: Sequence[Seen]) -> None:
+        rows = [row for file in table.log_files for row in await self._lake.rows(file)]
+        for number, seen in enumerate(partitions):
+            tail, own = seen.view.tail, [row for at, row in rows if at == number]
+            offsets = sorted(row.offset for row in own)
+            self._verdict.holds(len(offsets) == len(set(offsets)), "a record is one row", seen.partition, tail)
+            live = [offset for offset in offsets if offset >= tail.log_start]
+            same = live == list(range(tail.log_start, tail.tabled_until))
+            self._verdict.holds(same, "rows of `log` are the records", seen.partition, tail, live[:3], live[-3:])
+            self._ledger.seen_rows(seen.partition, seen.topic.name, number, own)
+        others = {at for at, _ in rows} - set(range(len(partitions)))
+        self._verdict.holds(not others, "rows are of the topic's partitions", table.pointer.name, others)
+
+    # --- in the end ------------------------------------------------------------------------------
+
+    async def everything_is_tabled(self) -> bool:
+        seen = await all_partitions(self._store)
+        return all(
+            max(one.view.tail.tabled_until, one.view.tail.log_start) == one.view.tail.next_offset for one in seen
+        )
+
+    async def judge_main(self) -> None:
+        """`main` is `log` without what strangers took out, whenever they did."""
+        for table in await self._lake.tables():
+            taken = {
+                file
+                for snapshot in self._strangers.get(table.pointer.id, ())
+                for file in self._stranger.deleted[snapshot]
+            }
+            main, log = Counter(table.main_files), set(table.log_files)
+            ever = self._files.get(table.pointer.id, set())
+            told = (table.pointer.name, len(main), len(log), len(ever), len(taken))
+            self._verdict.holds(max(main.values(), default=1) == 1, "a file is on a branch once", *told)
+            # What retention takes from `log` may stay on `main`.
+            whole = log - taken <= main.keys() <= ever - taken
+            self._verdict.holds(whole, "`main` has every row, but for what strangers deleted", *told)
+
+    async def no_garbage_is_left(self) -> None:
+        """Of jobs that were dropped, of commits that were not made. Below the folders that are ours: a stranger's
+        folder is its own business."""
+        needed = await self._needed()
+        tables = {table.pointer.id for table in await self._lake.tables() if table.pointer.topic is not None}
+        left = [key for key in await self._lake.keys() if key not in needed and self._must_go(key, tables)]
+        self._verdict.holds(not left, "nothing is left of jobs that were not committed", len(left), left[:5])
+
+    def _must_go(self, key: str, tables: Set[TableId]) -> bool:
+        """What may stay: all of a table that has lost its topic, or never got a name (nobody looks there again), and
+        what a worker that was given up wrote after its job was committed, if the pipeline died too."""
+        table, _, name = key.removeprefix(f"{TABLES_FOLDER}/").partition(LOG_FOLDER_END + "/")
+        return table in tables and name.partition("/")[0] not in self._committed
+
+    async def _needed(self) -> set[str]:
+        spans = [
+            file
+            for seen in await all_partitions(self._store)
+            for span in seen.view.spans
+            if isinstance(span, FileSpan)
+            for file in span.files
+        ]
+        tables = await self._lake.tables()
+        return {self._lake.key(location) for location in (*spans, *(one for table in tables for one in table.needed))}

@@ -1,0 +1,102 @@
+"""Mutants of the tables: one safeguard of the joint commit, or of what surrounds it, taken out."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from lakestream.catalog import snapshots
+from lakestream.metadata.job_store import COMPACTION, JobState
+from lakestream.metadata.sqlite import job_commit, jobs
+from lakestream.model.errors import Conflict, Unavailable
+from lakestream.model.job import CompactionLease, JobCommit, JobId
+from lakestream.table.compaction.commit import Committer
+from lakestream.table.left_behind import LeftBehind
+from tests.simulation.mutants import Mutant
+
+
+def _a_pipeline_without_lease_may_commit(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(job_commit, "check_token", lambda *_: None)
+
+
+def _jobs_need_not_continue_one_another(patch: pytest.MonkeyPatch) -> None:
+    """The lease would hide it, so everyone is given it."""
+    claim = jobs._claim
+
+    def for_everyone(connection: sqlite3.Connection, holder: str, ttl_ms: int, now_ms: int) -> CompactionLease | None:
+        if (lease := claim(connection, holder, ttl_ms, now_ms)) is not None:
+            return lease
+        (token,) = connection.execute("SELECT token FROM lease WHERE name = ?", (COMPACTION,)).fetchone()
+        return CompactionLease(holder=holder, token=token, ttl_ms=ttl_ms)
+
+    patch.setattr(jobs, "_claim", for_everyone)
+    patch.setattr(job_commit, "check_range", lambda *_: None)
+
+
+def _tabled_segments_are_not_released(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(job_commit, "release", lambda *_: None)
+
+
+def _the_pointer_moves_and_the_places_stay(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(job_commit, "_take_over", lambda *_: Counter())
+
+
+def _the_places_move_and_the_pointer_stays(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(job_commit, "_move_pointer", lambda *_: None)
+
+
+def _a_repeated_commit_is_not_recognised(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(job_commit, "_known_answer", lambda *_: None)
+
+
+def _a_dropped_job_may_be_committed(patch: pytest.MonkeyPatch) -> None:
+    known_answer = job_commit._known_answer
+
+    def forgetful(connection: sqlite3.Connection, job: JobId) -> str | None:
+        connection.execute("UPDATE job SET state = ? WHERE id = ? AND answer IS NULL", (JobState.PLANNED, job))
+        return known_answer(connection, job)
+
+    patch.setattr(job_commit, "_known_answer", forgetful)
+    patch.setattr(job_commit, "check_token", lambda *_: None)
+
+
+def _an_unanswered_commit_counts_as_refused(patch: pytest.MonkeyPatch) -> None:
+    async def ask_once(self: Committer, commit: JobCommit) -> str:
+        try:
+            return await self._store.jobs.commit_job(commit)
+        except Unavailable as error:
+            raise Conflict("no answer, so it was refused") from error
+
+    patch.setattr(Committer, "_asked", ask_once)
+
+
+def _main_is_put_where_log_is(patch: pytest.MonkeyPatch) -> None:
+    def together(metadata: Any, files: Mapping[str, Sequence[Any]]) -> list[tuple[list[str], Sequence[Any]]]:
+        return [(list(files), next(iter(files.values())))]
+
+    patch.setattr(snapshots, "_groups", together)
+
+
+def _files_of_dropped_jobs_stay(patch: pytest.MonkeyPatch) -> None:
+    async def keep(self: LeftBehind, job: Any) -> None:
+        return
+
+    patch.setattr(LeftBehind, "_delete", keep)
+
+
+TABLE_MUTANTS: Mapping[str, Mutant] = {
+    "a pipeline without lease may commit": Mutant("tables zombies", _a_pipeline_without_lease_may_commit, "tables"),
+    "jobs need not continue one another": Mutant("tables strangers", _jobs_need_not_continue_one_another, "tables"),
+    "tabled segments are not released": Mutant("tables calm", _tabled_segments_are_not_released, "tables"),
+    "the pointer moves and the places stay": Mutant("tables calm", _the_pointer_moves_and_the_places_stay, "tables"),
+    "the places move and the pointer stays": Mutant("tables calm", _the_places_move_and_the_pointer_stays, "tables"),
+    "a repeated commit is not recognised": Mutant("tables lossy store", _a_repeated_commit_is_not_recognised, "tables"),
+    "a dropped job may be committed": Mutant("tables zombies", _a_dropped_job_may_be_committed, "tables"),
+    "an unanswered commit counts as refused": Mutant(
+        "tables lossy store", _an_unanswered_commit_counts_as_refused, "tables"
+    ),
+    "main is put where log is": Mutant("tables strangers", _main_is_put_where_log_is, "tables"),
+    "files of dropped jobs stay": Mutant("tables lossy objects", _files_of_dropped_jobs_stay, "tables"),
+}
