@@ -78,10 +78,12 @@ class Start:
         self.at_s = time.monotonic()
 
 
-def create_topic(bootstrap: str, topic: str, partitions: int, *, wait_s: float = 60) -> None:
+def create_topic(
+    bootstrap: str, topic: str, partitions: int, *, config: dict[str, str] | None = None, wait_s: float = 60
+) -> None:
     """Creates it and waits until metadata shows a leader for every partition."""
     admin = AdminClient(_admin(bootstrap))
-    for future in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
+    for future in admin.create_topics([NewTopic(topic, partitions, 1, config=config or {})]).values():
         future.result(wait_s)
     deadline = time.monotonic() + wait_s
     while time.monotonic() < deadline:

@@ -1,181 +1,169 @@
-"""How fast a debt is paid: `python -m benchmarks.compaction [RECORDS] [VALUE_BYTES]`.
+"""From log to table, beside a Structured Streaming job and the Iceberg sink of Kafka Connect, in one run.
 
-Records are put into WAL segments as a broker does (8 MiB each, 8 partitions), then rounds of the real pipeline bring
-them into the table: Spark session, workers, Parquet, snapshots, joint commit, on files that are made durable. The first
-small round warms everything up and is not counted. CPU is that of the workers and of this process, from the system.
+    `python -m benchmarks compaction`: the same records for all, warm, in alternating rounds A B C A B C
+
+    Lakestream             WAL segments -> our pipeline's rounds -> the topic's table
+    Structured Streaming   Apache Kafka -> stock Spark, availableNow -> Iceberg, the same columns
+    Connect sink           Apache Kafka -> Iceberg's own sink -> Iceberg
+
+The peers read from Apache Kafka, their home ground, whose CPU is not counted as theirs. Wall is what a round takes; CPU
+is that of the whole process tree, Java included.
 """
 
 import asyncio
 import os
 import shutil
-import sys
+import statistics
 import tempfile
-import time
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
-import pyarrow as pa
+from rich.console import Console
 
-from benchmarks.values import json_values
-from lakestream.metadata.open import open_store
-from lakestream.metadata.store import MetadataStore
-from lakestream.model.broker import BrokerSpec
-from lakestream.model.segment import SegmentBatch, SegmentCommit
-from lakestream.model.topic import Topic, TopicSpec
-from lakestream.storage.records.decode import SCHEMA
-from lakestream.storage.records.encode import encode_batches
-from lakestream.storage.wal.segment import MAGIC, segment_key
-from lakestream.table.building import build_pipeline
-from lakestream.table.compaction.plan import PlanLimits
-from lakestream.table.lease import LeaseKeeper
-from lakestream.table.session import SparkLimits, open_session
-from lakestream.table.spark_rewriter import SparkRewriter
-from lakestream.world.chance import SystemChance
-from lakestream.world.clock import SystemClock
-from lakestream.world.ids import Ids
-from lakestream.world.objects.open import open_objects
-from lakestream.world.objects.store import ObjectStore
-from lakestream.world.threads import ThreadPool
+from benchmarks.order_records import PARTITIONS, OrderRecords
+from benchmarks.own_pipeline import Cpu, OwnPipeline, own_pipeline
+from benchmarks.peers import iceberg_sink, kafka, structured_streaming
+from benchmarks.peers.iceberg_sink import IcebergSink
+from benchmarks.peers.structured_streaming import StructuredStreaming
+from benchmarks.report import ROOT, Outcome, Section, Spread, number, today
+from benchmarks.taken import Taken
 
-RECORDS, VALUE_BYTES = 2_000_000, 185
-PARTITIONS = 8
-SEGMENT_BYTES = 8 << 20
-BATCH_RECORDS = 4_000
-_TICKS = os.sysconf("SC_CLK_TCK")
+VALUE_BYTES = 185
+WARM_RECORDS = 200_000
+SECTIONS = {"raw": "compaction", "json": "typed-compaction"}
+OURS, STREAMING, SINK = "Lakestream", "Structured Streaming", "Connect sink"
 
 
-async def main(records: int, value_bytes: int) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="lakestream-bench-"))
-    clock = SystemClock()
-    ids = Ids(clock, SystemChance())
-    disk, waiting = ThreadPool(8, "objects"), ThreadPool(1, "spark")
-    objects = await open_objects((folder / "objects").as_uri(), clock=clock, ids=ids, threads=disk)
-    store = await open_store(f"sqlite://{folder}/metadata.db", clock=clock, ids=ids)
-    session = await waiting.run(open_session, SparkLimits(master="local[*]", driver_memory="512m"))
-    rewriter = SparkRewriter(session, waiting)
-    pipeline = build_pipeline(
-        store=store,
-        objects=objects,
-        objects_options={},
-        rewriter=rewriter,
-        limits=PlanLimits(freshness_ms=0, parallel=rewriter.parallel),
-        clock=clock,
-        ids=ids,
-    )
-    lease = LeaseKeeper(store, holder="benchmark", clock=clock, ttl_ms=600_000)
-    held = await lease.claim()
-    assert held is not None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    kind: str
+    """`raw`: the columns of a raw topic. `json`: a column for each of the ten fields of the values."""
+    records: int
+    rounds: int
+    sink_rounds: int
+    """It is the slowest by far."""
+    sink_s_max: float
+
+
+FULL = Plan(kind="raw", records=2_000_000, rounds=3, sink_rounds=2, sink_s_max=75)
+QUICK = Plan(kind="raw", records=400_000, rounds=2, sink_rounds=1, sink_s_max=60)
+
+
+@dataclass(slots=True, kw_only=True)
+class Measured:
+    taken: dict[str, list[Taken]] = field(default_factory=dict)
+    own_cpu: list[Cpu] = field(default_factory=list)
+    sink_best_records_s: list[float] = field(default_factory=list)
+    sink_rows: list[int] = field(default_factory=list)
+    wal_bytes: int = 0
+    table_bytes: int = 0
+
+    def add(self, who: str, taken: Taken) -> None:
+        self.taken.setdefault(who, []).append(taken)
+
+
+def run(plan: Plan, console: Console) -> Outcome:
+    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".cache"))
+    measured = Measured()
     try:
-        await fill(store, objects, ids, "warm", 400_000, value_bytes)
-        await pipeline.round(held)
-        warm = stored_bytes(folder)
-        wal_bytes = await fill(store, objects, ids, "debt", records, value_bytes)
-        cpu, started = cpu_seconds(), time.perf_counter()
-        rounds = 0
-        while not (await pipeline.round(held)).was_idle:
-            rounds += 1
-        wall, spent = time.perf_counter() - started, cpu_seconds() - cpu
-        table = stored_bytes(folder) - warm
-        print(f"{records} records of {value_bytes} B, {wal_bytes / 1e6:.0f} MB of WAL, {rounds} rounds")
-        print(f"wall      {wall:6.2f} s   {wal_bytes / wall / 1e6:6.0f} MB/s   {records / wall / 1e3:6.0f} krec/s")
-        print(f"CPU       {sum(spent):6.2f} s   {wal_bytes / sum(spent) / 1e6:6.0f} MB/s a core")
-        print("  of it  " + ", ".join(f"{name} {seconds:.2f} s" for name, seconds in spent._asdict().items()))
-        print(f"stored    {table / 1e6:6.1f} MB  {wal_bytes / table:.2f} times smaller")
+        asyncio.run(_rounds(plan, folder, measured, console))
     finally:
-        await waiting.run(session.stop)
-        await store.close()
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+    return Outcome(sections=[_section(plan, measured)], figures=asdict(measured))
 
 
-def stored_bytes(folder: Path) -> int:
-    return sum(file.stat().st_size for file in (folder / "objects" / "tables").rglob("*.parquet"))
-
-
-async def fill(store: MetadataStore, objects: ObjectStore, ids: Ids, name: str, records: int, value_bytes: int) -> int:
-    """A topic with so many records in WAL segments. Returns their bytes."""
-    topic = await store.create_topic(TopicSpec(id=ids.topic_id(), name=name, partitions=PARTITIONS))
-    broker = await store.register_broker(BrokerSpec(id=1, host="h", port=1, rack=None, http="h:1"), 3_600_000)
-    batch = one_batch(value_bytes)
-    total = 0
-    per_segment = max(1, SEGMENT_BYTES // len(batch))
-    batches = -(-records // BATCH_RECORDS)
-    for first in range(0, batches, per_segment):
-        total += await put_segment(
-            store, objects, topic, broker.incarnation, ids.ulid(), batch, first, min(per_segment, batches - first)
+async def _rounds(plan: Plan, folder: Path, measured: Measured, console: Console) -> None:
+    orders = OrderRecords(VALUE_BYTES)
+    async with AsyncExitStack() as stack:
+        broker = stack.enter_context(kafka.running(folder / "kafka"))
+        streaming = stack.enter_context(structured_streaming.running(broker.bootstrap, folder / "spark"))
+        sink = stack.enter_context(
+            iceberg_sink.running(broker.bootstrap, folder / "connect", folder / "spark" / "warehouse")
         )
-    return total
+        ours = await stack.enter_async_context(own_pipeline(folder / "own"))
+        for topic, records in (("warm", WARM_RECORDS), ("orders", plan.records)):
+            orders.load(broker.bootstrap, topic, records)
+        await _warm_up(plan.kind, ours, streaming, sink, orders)
+        for turn in range(plan.rounds):
+            os.sync()
+            await _our_round(plan, ours, orders, f"orders-{turn}", measured)
+            measured.add(STREAMING, streaming.catch_up("orders", f"streaming_{turn}", plan.records, plan.kind))
+            if turn < plan.sink_rounds:
+                _sink_round(streaming, sink, f"sink_{turn}", plan, measured)
+            told = ", ".join(f"{who} {rounds[-1].wall_s:.1f} s" for who, rounds in measured.taken.items())
+            console.print(f"round {turn + 1}: {told}", highlight=False)
 
 
-async def put_segment(
-    store: MetadataStore,
-    objects: ObjectStore,
-    topic: Topic,
-    incarnation: int,
-    segment: str,
-    batch: bytes,
-    first: int,
-    count: int,
-) -> int:
-    partitions = sorted(topic.partitions[(first + at) % PARTITIONS] for at in range(count))
-    await objects.put(segment_key(segment), [MAGIC, *([batch] * count)])
-    placed = tuple(
-        SegmentBatch(partition, len(MAGIC) + at * len(batch), len(batch), BATCH_RECORDS, 10**12, -1, -1, -1, -1)
-        for at, partition in enumerate(partitions)
+async def _warm_up(
+    kind: str, ours: OwnPipeline, streaming: StructuredStreaming, sink: IcebergSink, orders: OrderRecords
+) -> None:
+    await ours.owe("warm", orders, 2 * WARM_RECORDS, value_format=kind)
+    await ours.pay()
+    for turn in range(2):
+        streaming.catch_up("warm", f"warm_{turn}", WARM_RECORDS, kind)
+    streaming.create_table("warm_sink", kind)
+    sink.catch_up("warm", "warm_sink", WARM_RECORDS, kind, seconds_max=40)
+
+
+async def _our_round(plan: Plan, ours: OwnPipeline, orders: OrderRecords, topic: str, measured: Measured) -> None:
+    stored = ours.table_bytes()
+    measured.wal_bytes = await ours.owe(topic, orders, plan.records, value_format=plan.kind)
+    paid = await ours.pay()
+    measured.table_bytes = ours.table_bytes() - stored
+    measured.own_cpu.append(paid.cpu)
+    measured.add(OURS, Taken(wall_s=paid.wall_s, cpu_s=sum(paid.cpu)))
+
+
+def _sink_round(streaming: StructuredStreaming, sink: IcebergSink, table: str, plan: Plan, measured: Measured) -> None:
+    streaming.create_table(table, plan.kind)
+    caught = sink.catch_up("orders", table, plan.records, plan.kind, seconds_max=plan.sink_s_max)
+    measured.add(SINK, caught.taken)
+    measured.sink_best_records_s.append(caught.best_records_s)
+    measured.sink_rows.append(caught.rows)
+
+
+def _section(plan: Plan, measured: Measured) -> Section:
+    ours = measured.taken[OURS]
+    rows = [_row(plan, who, rounds, ours) for who, rounds in measured.taken.items()]
+    best_s = [plan.records / rate for rate in measured.sink_best_records_s if rate]
+    if best_s:
+        ratio = statistics.median(best_s) / statistics.median(each.wall_s for each in ours)
+        rows.append([f"{SINK}, at its best pace between commits", str(Spread.of(best_s)), f"{ratio:.1f}x", "", "", ""])
+    return Section(
+        name=SECTIONS[plan.kind],
+        title=f"From log to table ({plan.kind})",
+        note=_note(plan, measured),
+        columns=["", "wall s", "ours is faster by", "CPU s", "ours is cheaper by", "records/s"],
+        rows=rows,
     )
-    size = count * len(batch)
-    await store.commit_segment(
-        SegmentCommit(segment=segment, broker_id=1, incarnation=incarnation, bytes=size, batches=placed)
+
+
+def _row(plan: Plan, who: str, rounds: list[Taken], ours: list[Taken]) -> list[str]:
+    walls, cpus = [each.wall_s for each in rounds], [each.cpu_s for each in rounds]
+    pairs = list(zip(rounds, ours, strict=False))  # the sink has fewer rounds
+    faster = statistics.median(theirs.wall_s / mine.wall_s for theirs, mine in pairs)
+    cheaper = statistics.median(theirs.cpu_s / mine.cpu_s for theirs, mine in pairs)
+    ratios = ["", ""] if who == OURS else [f"{faster:.1f}x", f"{cheaper:.1f}x"]
+    rate = number(plan.records / statistics.median(walls))
+    return [who, str(Spread.of(walls)), ratios[0], str(Spread.of(cpus)), ratios[1], rate]
+
+
+def _note(plan: Plan, measured: Measured) -> str:
+    mb = measured.wal_bytes / 1e6
+    wall_s = statistics.median(each.wall_s for each in measured.taken[OURS])
+    parts = [statistics.median(each) for each in zip(*measured.own_cpu, strict=True)]
+    unfinished = [rows for rows in measured.sink_rows if rows < plan.records]
+    cut = (
+        f" The sink had not finished after {plan.sink_s_max:.0f} s in {len(unfinished)} of {len(measured.sink_rows)}"
+        f" rounds (rows by then: {', '.join(map(number, unfinished))})."
+        if unfinished
+        else ""
     )
-    return size
-
-
-def one_batch(value_bytes: int) -> bytes:
-    rows = pa.record_batch(
-        [
-            pa.array(np.arange(BATCH_RECORDS)),
-            pa.array(10**12 + np.arange(BATCH_RECORDS) // 10),
-            pa.array([b"key-%06d" % (at * 7919 % 100_000) for at in range(BATCH_RECORDS)], pa.binary()),
-            pa.array(json_values(BATCH_RECORDS, value_bytes), pa.binary()),
-            pa.array([[]] * BATCH_RECORDS, SCHEMA.field("headers").type),
-        ],
-        schema=SCHEMA,
+    return (
+        f"{number(plan.records)} records of {VALUE_BYTES} B ({number(mb)} MB of WAL, {PARTITIONS} partitions),"
+        f" {os.cpu_count()} cores, warm, alternating rounds, {today()}: median [range]."
+        f" Ours is {number(mb / wall_s)} MB of WAL a second, {number(mb / sum(parts))} MB for each second of CPU"
+        f" ({', '.join(f'{name} {number(part)} s' for name, part in zip(Cpu._fields, parts, strict=True))}), and stores"
+        f" {number(measured.table_bytes / 1e6)} MB.{cut}"
     )
-    (batch,) = encode_batches(rows, batch_bytes_max=1 << 30)
-    return bytes(batch)
-
-
-class Cpu(NamedTuple):
-    workers: float
-    spark: float
-    """Spark's own process: the JVM."""
-    driver: float
-
-    def __sub__(self, other: "Cpu") -> "Cpu":
-        return Cpu(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
-
-
-def cpu_seconds() -> Cpu:
-    """Of this process, of the JVM that it has begun, and of the workers that the JVM has begun."""
-    children: dict[int, list[tuple[int, str, float]]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                name, _, rest = (entry / "stat").read_text().rpartition(")")
-            except OSError:
-                continue
-            fields = rest.split()
-            seconds = sum(map(int, fields[11:15])) / _TICKS
-            children.setdefault(int(fields[1]), []).append((int(entry.name), name, seconds))
-    workers = spark = 0.0
-    waiting = [os.getpid()]
-    while waiting:
-        for child, name, seconds in children.get(waiting.pop(), []):
-            workers, spark = (workers, spark + seconds) if "java" in name else (workers + seconds, spark)
-            waiting.append(child)
-    return Cpu(workers, spark, sum(os.times()[:2]))
-
-
-if __name__ == "__main__":
-    asked = [int(word) for word in sys.argv[1:]]
-    asyncio.run(main(*(asked + [RECORDS, VALUE_BYTES][len(asked) :])))

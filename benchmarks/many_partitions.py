@@ -20,15 +20,23 @@ from rich.console import Console
 from benchmarks.clients import RoundFailed, create_topic
 from benchmarks.one_request import OneRequest
 from benchmarks.peers.server import Server
-from benchmarks.report import Section, Spread, number, show, write_page, write_results
+from benchmarks.report import Outcome, Section, Spread, number
 from benchmarks.side_by_side import side_by_side
 
-NAME = "many_partitions"
+TOPIC = "many_partitions"
 PARTITIONS = 2_000
-ROUNDS = 5
 LINGER_MS = 200  # longer than queueing takes, so that every batch is ready at about the same moment
 ACK_S_MAX = 60
 COUNTED = {"PUTs": "lakestream_put_seconds_count", "commits": "lakestream_commit_seconds_count"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    rounds: int
+
+
+FULL = Plan(rounds=5)
+QUICK = Plan(rounds=3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +59,10 @@ class Writer:
     write_all: Callable[[], float]
 
 
-def run(console: Console, *, rounds: int = ROUNDS, only: str | None = None, publish: bool = True) -> None:
+def run(plan: Plan, console: Console, *, only: str | None = None) -> Outcome:
     with side_by_side(only=only) as running:
-        bursts = _measure(running.servers, rounds, console)
-    section = _section(bursts)
-    show(section, console)
-    if publish:
-        write_page(section)
-        write_results(NAME, {"bursts": [asdict(burst) for burst in bursts]})
+        bursts = _measure(running.servers, plan.rounds, console)
+    return Outcome(sections=[_section(bursts)], figures={"bursts": [asdict(burst) for burst in bursts]})
 
 
 def _measure(servers: Sequence[Server], rounds: int, console: Console) -> list[Burst]:
@@ -70,9 +74,9 @@ def _measure(servers: Sequence[Server], rounds: int, console: Console) -> list[B
 
 def _prepare(server: Server, stack: ExitStack) -> list[Writer]:
     """The topic is there and both ways of writing have been used once, so that everything is warm."""
-    create_topic(server.bootstrap, NAME, PARTITIONS)
+    create_topic(server.bootstrap, TOPIC, PARTITIONS)
     producer = Producer({"bootstrap.servers": server.bootstrap, "acks": "all", "linger.ms": LINGER_MS})
-    single = stack.enter_context(closing(OneRequest(server.bootstrap, NAME, PARTITIONS)))
+    single = stack.enter_context(closing(OneRequest(server.bootstrap, TOPIC, PARTITIONS)))
     writers = [
         Writer(server=server, form="pipelined", write_all=lambda: _pipelined(producer)),
         Writer(server=server, form="one request", write_all=single.write),
@@ -114,7 +118,7 @@ def _pipelined(producer: Producer) -> float:
 
     started = time.perf_counter()
     for partition in range(PARTITIONS):
-        producer.produce(NAME, b"v" * 100, partition=partition, on_delivery=delivered)
+        producer.produce(TOPIC, b"v" * 100, partition=partition, on_delivery=delivered)
     # Not flush(): that cuts the linger short for what has been queued so far.
     while acknowledged + len(failed) < PARTITIONS and time.perf_counter() - started < ACK_S_MAX:
         producer.poll(0.01)

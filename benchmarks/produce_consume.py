@@ -10,7 +10,6 @@ the JVM. Before every round the disk is synced, so that no round pays for writes
 
 import os
 import statistics
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -21,13 +20,10 @@ from rich.console import Console
 from benchmarks.clients import Load, Moved, consume, create_topic, delete_topic, latencies_s, produce
 from benchmarks.disk import durable_mb_s
 from benchmarks.peers.server import PeakMemory, Server
-from benchmarks.report import Section, Spread, number, show, write_page, write_results
+from benchmarks.report import Outcome, Section, Spread, number, today
 from benchmarks.side_by_side import side_by_side
 
-NAME = "produce_consume"
 PARTITIONS = 8
-ROUNDS = 4
-QUICK_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +32,28 @@ class Plan:
     rounds: int
     latency_s: float
     disk_s: float
+
+
+def _load(value_bytes: int, codec: str, records: int, *, seconds: float) -> Load:
+    return Load(value_bytes=value_bytes, codec=codec, partitions=PARTITIONS, records=records, seconds=seconds)
+
+
+FULL = Plan(
+    loads=[
+        _load(size, codec, records, seconds=3)
+        for size, records in ((1000, 1_500_000), (100, 4_000_000))
+        for codec in ("none", "lz4")
+    ],
+    rounds=4,
+    latency_s=2,
+    disk_s=2,
+)
+QUICK = Plan(
+    loads=[_load(1000, "none", 300_000, seconds=1), _load(100, "none", 1_000_000, seconds=1)],
+    rounds=3,
+    latency_s=0.7,
+    disk_s=0.7,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,31 +81,18 @@ class Measured:
         return [getattr(each, figure) for each in chosen]
 
 
-def full() -> Plan:
-    sizes = [(1000, 1_500_000), (100, 4_000_000)]
-    loads = [_load(size, codec, records, seconds=3) for size, records in sizes for codec in ("none", "lz4")]
-    return Plan(loads=loads, rounds=ROUNDS, latency_s=2, disk_s=2)
-
-
-def quick() -> Plan:
-    loads = [_load(1000, "none", 300_000, seconds=1), _load(100, "none", 1_000_000, seconds=1)]
-    return Plan(loads=loads, rounds=QUICK_ROUNDS, latency_s=0.7, disk_s=0.7)
-
-
-def run(plan: Plan, console: Console, *, only: str | None = None, publish: bool = True) -> None:
+def run(plan: Plan, console: Console, *, only: str | None = None) -> Outcome:
     measured = Measured()
     with side_by_side(only=only) as running, ExitStack() as stack:
         servers = running.servers
         watches = {server.name: stack.enter_context(PeakMemory(server.pid)) for server in servers}
         _rounds(plan, servers, running.folder, measured, console)
         measured.peak_rss_mb = {name: watch.bytes / 1e6 for name, watch in watches.items()}
-    sections = [_throughput(plan, servers, measured), _costs(servers, measured)]
-    for section in sections:
-        show(section, console)
-    if publish:
-        for section in sections:
-            write_page(section)
-        write_results(NAME, asdict(measured) | {"versions": {each.name: each.version for each in servers}})
+    versions = {each.name: each.version for each in servers}
+    return Outcome(
+        sections=[_throughput(plan, servers, measured), _costs(servers, measured)],
+        figures=asdict(measured) | {"versions": versions},
+    )
 
 
 def _rounds(plan: Plan, servers: Sequence[Server], folder: Path, measured: Measured, console: Console) -> None:
@@ -183,7 +188,7 @@ def _circumstances(plan: Plan, servers: Sequence[Server], measured: Measured) ->
     versions = " and ".join(f"{server.name} {server.version}" for server in servers)
     return (
         f"{versions} on {os.cpu_count()} cores shared with 2 librdkafka client processes, {PARTITIONS} partitions,"
-        f" {plan.rounds} alternating rounds each, {time.strftime('%Y-%m-%d', time.gmtime())}: median [range]."
+        f" {plan.rounds} alternating rounds each, {today()}: median [range]."
         f" The disk's durable rate in the same run: {Spread.of(measured.disk_mb_s)} MB/s."
     )
 
@@ -200,7 +205,3 @@ def _costs(servers: Sequence[Server], measured: Measured) -> Section:
         columns=["", *(server.name for server in servers)],
         rows=rows,
     )
-
-
-def _load(value_bytes: int, codec: str, records: int, *, seconds: float) -> Load:
-    return Load(value_bytes=value_bytes, codec=codec, partitions=PARTITIONS, records=records, seconds=seconds)

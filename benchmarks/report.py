@@ -3,6 +3,7 @@
 import json
 import re
 import statistics
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,8 +44,20 @@ class Section:
     rows: Sequence[Sequence[str]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a benchmark gave: tables for people, and every figure for whoever wants to look again."""
+
+    sections: Sequence[Section]
+    figures: dict[str, Any]
+
+
 def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def today() -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime())
 
 
 def show(section: Section, console: Console) -> None:

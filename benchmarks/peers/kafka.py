@@ -7,36 +7,34 @@ only addresses and folders are ours. The jars also serve the compatibility check
 Java client and the Java tools.
 """
 
-import os
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.peers import maven
+from benchmarks.peers.maven import FETCH_S_MAX, Unavailable, program
 from benchmarks.peers.server import Server, free_ports
+
+__all__ = ["CACHE", "FETCH_S_MAX", "LOG4J", "VERSION", "Unavailable", "fetch", "java", "program", "running"]
 
 VERSION = "4.3.1"
 SCALA = "2.13"
 LOG4J = "2.25.2"
-CACHE = Path(__file__).resolve().parents[2] / ".cache" / f"kafka-{VERSION}"
+CACHE = maven.CACHE / f"kafka-{VERSION}"
 
-FETCH_S_MAX = 300
 START_S_MAX = 60
 JVM = [  # bin/kafka-server-start.sh and bin/kafka-run-class.sh
     *("-Xmx1G", "-Xms1G", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20"),
     *("-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true"),
 ]
 
-POM = f"""<project><modelVersion>4.0.0</modelVersion>
-<groupId>peers</groupId><artifactId>kafka</artifactId><version>1</version><packaging>pom</packaging>
-<dependencies>
-<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_{SCALA}</artifactId><version>{VERSION}</version></dependency>
-<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-tools</artifactId><version>{VERSION}</version></dependency>
-<dependency><groupId>org.apache.logging.log4j</groupId><artifactId>log4j-slf4j-impl</artifactId><version>{LOG4J}</version></dependency>
-</dependencies></project>
-"""
+COORDINATES = [
+    f"org.apache.kafka:kafka_{SCALA}:{VERSION}",
+    f"org.apache.kafka:kafka-tools:{VERSION}",
+    f"org.apache.logging.log4j:log4j-slf4j-impl:{LOG4J}",
+]
 
 LOG4J2 = """<?xml version="1.0" encoding="UTF-8"?>
 <Configuration status="error">
@@ -70,35 +68,13 @@ log.segment.bytes=1073741824
 """
 
 
-class Unavailable(Exception):
-    """A program or a download that this needs is not here. The message says which, and how to get it."""
-
-
 def fetch() -> Path:
     """The folder of Kafka's jars, fetched on first use."""
-    libs = CACHE / "libs"
-    if libs.is_dir():
-        return libs
-    CACHE.mkdir(parents=True, exist_ok=True)
-    (CACHE / "pom.xml").write_text(POM)
-    (CACHE / "log4j2.xml").write_text(LOG4J2)
-    arriving = CACHE / f"libs.{os.getpid()}"  # renamed when whole: an interrupted download is never used
-    command = [program("mvn"), "-q", "-B", "-f", str(CACHE / "pom.xml"), "dependency:copy-dependencies"]
-    command += ["-DincludeScope=runtime", f"-DoutputDirectory={arriving}"]
-    fetched = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_S_MAX)
-    if fetched.returncode:
-        raise Unavailable(f"Maven could not fetch Apache Kafka {VERSION}: {(fetched.stdout or fetched.stderr)[-400:]}")
-    if not libs.is_dir():
-        arriving.rename(libs)
-    return libs
-
-
-def program(name: str) -> str:
-    """The path of a program this machine must have."""
-    path = shutil.which(name)
-    if path is None:
-        raise Unavailable(f"{name} is not on the PATH of this machine")
-    return path
+    logging = CACHE / "log4j2.xml"
+    if not logging.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        logging.write_text(LOG4J2)
+    return maven.fetch(CACHE, COORDINATES)
 
 
 def java(*, heap: str = "256M", loglevel: str = "error") -> list[str]:
@@ -109,12 +85,13 @@ def java(*, heap: str = "256M", loglevel: str = "error") -> list[str]:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Server]:
+def running(folder: Path, *, more_properties: str = "") -> Iterator[Server]:
     """A fresh single-node broker with its data under `folder`; the caller removes the folder."""
     port, controller = free_ports(2)
     folder.mkdir(parents=True, exist_ok=True)
     properties = folder / "server.properties"
-    properties.write_text(SERVER_PROPERTIES.format(port=port, controller=controller, logs=folder / "logs"))
+    ours = SERVER_PROPERTIES.format(port=port, controller=controller, logs=folder / "logs")
+    properties.write_text(ours + more_properties)
     _format(properties)
     server = _start(properties, f"127.0.0.1:{port}", folder / "server.log")
     try:

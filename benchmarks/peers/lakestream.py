@@ -21,13 +21,20 @@ class DidNotStart(Exception):
     """`lakestream up` ended or stayed silent; the message carries its last words."""
 
 
+def program() -> str:
+    """The command `lakestream` of this environment."""
+    return str(Path(sys.executable).parent / "lakestream")
+
+
 @contextmanager
-def running(folder: Path, *flags: str) -> Iterator[Server]:
-    """`lakestream up` with its data under `folder`; yields when it is ready, stops it at the end."""
+def running(folder: Path, *flags: str, pipeline: bool = False) -> Iterator[Server]:
+    """`lakestream up` with its data under `folder`; yields when it is ready, stops it at the end. The log alone, unless
+    a pipeline is asked for."""
     kafka, http = free_ports(2)
     folder.mkdir(parents=True, exist_ok=True)
-    command = [str(Path(sys.executable).parent / "lakestream"), "up", "--data", str(folder / "data")]
-    command += ["--kafka", f"127.0.0.1:{kafka}", "--http", f"127.0.0.1:{http}", "--no-pipeline", *flags]
+    command = [program(), "up", "--data", str(folder / "data")]
+    command += ["--kafka", f"127.0.0.1:{kafka}", "--http", f"127.0.0.1:{http}", *flags]
+    command += [] if pipeline else ["--no-pipeline"]
     log = folder / "server.log"
     with log.open("wb") as errors:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)

@@ -102,7 +102,12 @@ def process_tree(pid: int) -> list[int]:
 
 def cpu_s(pid: int) -> float:
     """User and system seconds of the tree, including children that have ended and were waited for."""
-    return sum(sum(map(int, _stat(each)[11:15])) for each in process_tree(pid)) / TICKS_PER_S
+    return sum(process_cpu_s(each) for each in process_tree(pid))
+
+
+def process_cpu_s(pid: int) -> float:
+    """The same of one process, with those of its children that have ended."""
+    return sum(map(int, _stat(pid)[11:15])) / TICKS_PER_S
 
 
 def resident_bytes(pid: int) -> int:

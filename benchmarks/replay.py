@@ -1,0 +1,201 @@
+"""Reading a topic from its table, beside reading the same records from WAL segments: `python -m benchmarks replay`
+
+    up -> produce topic A -> stop -> pipeline until A is in its table -> stop
+    up -> produce topic B, the same records -> stop -> up: caches are cold, A is table and B is WAL
+    rounds A B A B: librdkafka reads everything -> MB/s, and CPU of the broker for each gigabyte
+    random seeks in A and B: from the assignment to the first record
+
+The topics are several times larger than the broker's caches, so that every round reads files.
+"""
+
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from confluent_kafka import Consumer, TopicPartition
+from rich.console import Console
+
+from benchmarks.clients import DRAIN_S_MAX, Load, Moved, RoundFailed, consume, create_topic, produce
+from benchmarks.peers import lakestream
+from benchmarks.peers.lakestream import program
+from benchmarks.peers.server import Server
+from benchmarks.report import ROOT, Outcome, Section, Spread, number, today
+
+PARTITIONS = 8
+TABLE, WAL = "table", "WAL"
+COMPACTION_S_MAX = 120
+TARGET, SEEK_TARGET_MS = 0.7, 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    loads: Sequence[Load]
+    rounds: int
+    seeks: int
+
+
+def _load(value_bytes: int, records: int) -> Load:
+    return Load(value_bytes=value_bytes, codec="none", partitions=PARTITIONS, records=records, seconds=30)
+
+
+FULL = Plan(loads=(_load(185, 5_400_000), _load(1000, 1_000_000)), rounds=3, seeks=50)
+QUICK = Plan(loads=(_load(185, 2_000_000), _load(1000, 400_000)), rounds=2, seeks=20)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    load: str
+    place: str
+    mb_s: float
+    records_s: float
+    cpu_s_per_gb: float
+
+
+@dataclass(slots=True, kw_only=True)
+class Measured:
+    rounds: list[Round] = field(default_factory=list)
+    seeks_ms: dict[str, list[float]] = field(default_factory=dict)
+
+    def figures(self, load: str, place: str, figure: str) -> list[float]:
+        return [getattr(each, figure) for each in self.rounds if (each.load, each.place) == (load, place)]
+
+
+def run(plan: Plan, console: Console) -> Outcome:
+    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".cache"))
+    measured = Measured()
+    try:
+        produced = _prepare(plan, folder)
+        with lakestream.running(folder) as server:
+            for load in plan.loads:
+                _rounds(plan, load, server, produced[load.name], measured, console)
+            for place in (TABLE, WAL):
+                topic = _topic(plan.loads[0], place)
+                measured.seeks_ms[place] = seeks_ms(server.bootstrap, topic, plan.seeks)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return Outcome(sections=[_section(plan, measured)], figures=asdict(measured))
+
+
+def _topic(load: Load, place: str) -> str:
+    return f"{place.lower()}-{load.value_bytes}"
+
+
+def _prepare(plan: Plan, folder: Path) -> dict[str, dict[str, Moved]]:
+    """Both topics of every load, one in its table and one in the WAL; what was produced to each."""
+    produced: dict[str, dict[str, Moved]] = {load.name: {} for load in plan.loads}
+    for place in (TABLE, WAL):
+        with lakestream.running(folder) as server:
+            for load in plan.loads:
+                topic = _topic(load, place)
+                create_topic(server.bootstrap, topic, load.partitions, config={"lakestream.value.format": "raw"})
+                produced[load.name][place] = produce(server.bootstrap, topic, load)
+        if place == TABLE:
+            _compact(folder)
+    return produced
+
+
+def _compact(folder: Path) -> None:
+    """Everything that is there now goes into its table."""
+    with lakestream.running(folder, pipeline=True) as server:
+        assert server.http is not None
+        command = [program(), "compact", "--timeout", f"{COMPACTION_S_MAX}"]
+        command += ["--http", server.http.removeprefix("http://")]
+        compacted = subprocess.run(command, capture_output=True, text=True)
+        if compacted.returncode:
+            raise RoundFailed(f"the topics did not reach their tables: {compacted.stderr[-400:]}")
+
+
+def _rounds(
+    plan: Plan, load: Load, server: Server, produced: dict[str, Moved], measured: Measured, console: Console
+) -> None:
+    for turn in range(plan.rounds):
+        for place in (TABLE, WAL):
+            before_s = server.cpu_s()
+            moved = consume(server.bootstrap, _topic(load, place), load, produced[place])
+            round_ = Round(
+                load=load.name,
+                place=place,
+                mb_s=moved.mb_s,
+                records_s=moved.records_s,
+                cpu_s_per_gb=(server.cpu_s() - before_s) / (moved.bytes / 1e9),
+            )
+            measured.rounds.append(round_)
+            console.print(
+                f"{load.name}, round {turn + 1}, {place}: {number(round_.mb_s)} MB/s,"
+                f" {number(round_.cpu_s_per_gb)} CPU-s/GB",
+                highlight=False,
+            )
+
+
+def seeks_ms(bootstrap: str, topic: str, count: int) -> list[float]:
+    """From seeking to a random offset to the first record of it, one after the other, in one connected consumer."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "unused",
+            "enable.auto.commit": False,
+            "fetch.wait.max.ms": 10,
+            "queued.min.messages": 1,  # a seek wants one record, not all that fit into the client's queue
+            "fetch.queue.backoff.ms": 1,  # by default a full queue keeps the next seek waiting for a second
+        }
+    )
+    ends = [
+        consumer.get_watermark_offsets(TopicPartition(topic, each), timeout=DRAIN_S_MAX)[1]
+        for each in range(PARTITIONS)
+    ]
+    chance = random.Random(7)
+    taken = []
+    for _ in range(count + 1):
+        partition = chance.randrange(PARTITIONS)
+        offset = chance.randrange(ends[partition])
+        started = time.perf_counter()
+        consumer.assign([TopicPartition(topic, partition, offset)])
+        message = consumer.poll(DRAIN_S_MAX)
+        taken.append((time.perf_counter() - started) * 1e3)
+        if message is None or message.error() or (message.partition(), message.offset()) != (partition, offset):
+            raise RoundFailed(f"a seek to {topic}/{partition} at {offset} gave {message}")
+        consumer.unassign()
+    consumer.close()
+    return taken[1:]  # the first one connects
+
+
+def _section(plan: Plan, measured: Measured) -> Section:
+    rows = []
+    for load in plan.loads:
+        cells = [load.name]
+        for figure in ("mb_s", "cpu_s_per_gb"):
+            table, wal = (measured.figures(load.name, place, figure) for place in (TABLE, WAL))
+            ratio = statistics.median(ours / theirs for ours, theirs in zip(table, wal, strict=True))
+            cells += [str(Spread.of(table)), str(Spread.of(wal)), f"{ratio:.2f}x"]
+        rows.append(cells)
+    return Section(
+        name="replay",
+        title="Replay from the table, beside the WAL",
+        note=_note(plan, measured),
+        columns=["values", "table MB/s", "WAL MB/s", "ratio", "table CPU-s/GB", "WAL CPU-s/GB", "ratio"],
+        rows=rows,
+    )
+
+
+def _note(plan: Plan, measured: Measured) -> str:
+    size_gb = plan.loads[0].records * plan.loads[0].value_bytes / 1e9
+    told = "; ".join(f"{place} {_quantiles(taken)}" for place, taken in measured.seeks_ms.items())
+    return (
+        f"Uncompressed, {PARTITIONS} partitions, 2 librdkafka processes on the same {os.cpu_count()} cores,"
+        f" {plan.rounds} alternating rounds, {today()}: median [range]; the aim is {TARGET}x in MB/s; CPU is"
+        f" the server's. First record of a random seek in {size_gb:.1f} GB, {plan.seeks} seeks, p50 / p99 / max:"
+        f" {told} (aim: under {SEEK_TARGET_MS} ms)."
+    )
+
+
+def _quantiles(taken_ms: Sequence[float]) -> str:
+    ordered = sorted(taken_ms)
+    parts = [ordered[int(len(ordered) * part)] for part in (0.5, 0.99)]
+    return " / ".join(number(each) for each in (*parts, ordered[-1])) + " ms"
