@@ -9,17 +9,27 @@ import asyncio
 import os
 import socket
 import sys
+from collections.abc import Mapping
 from functools import partial
 
 import structlog
+from prometheus_client import disable_created_metrics, generate_latest
+from starlette.applications import Starlette
+from starlette.routing import Route
 
 from lakestream.metadata.open import open_store
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.errors import LakestreamError
 from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
+from lakestream.protocol.rest.brokers import ANSWERS_AT
+from lakestream.protocol.rest.health import READY, health_routes
+from lakestream.protocol.rest.server import HttpServer
 from lakestream.settings.model import Settings
 from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.lease import LeaseKeeper
+from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.pipeline import Pipeline
 from lakestream.table.serving import run_rounds
 from lakestream.table.session import SparkLimits, open_session
@@ -39,6 +49,8 @@ _DISK_THREADS = 8
 def serve_pipeline(settings: Settings, *, supervised: bool) -> None:
     """Until SIGTERM."""
     set_up_logs(settings.log, process="pipeline")
+    # Otherwise every counter has a second series that says when the process started.
+    disable_created_metrics()  # type: ignore[no-untyped-call]
     serve(partial(_pipeline, settings), supervised=supervised)
 
 
@@ -50,7 +62,12 @@ async def _pipeline(settings: Settings, life: Life) -> None:
     objects = await open_objects(settings.objects_url, clock=clock, ids=ids, threads=disk, options=options)
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     tasks = Tasks(on_failure=partial(_broken, life))
-    lease = LeaseKeeper(store, holder=f"pipeline-{socket.gethostname()}-{ids.ulid()}", clock=clock)
+    metrics = PipelineMetrics()
+    http = HttpServer(Starlette(routes=pipeline_pages(store, metrics)), *settings.pipeline.http)
+    address = settings.pipeline.http._replace(port=http.port)
+    name = f"pipeline-{socket.gethostname()}-{ids.ulid()}{ANSWERS_AT}{address}"
+    lease = LeaseKeeper(store, holder=name, clock=clock)
+    http.start()
     life.ready({})
     _leave_stdout_alone()
     tasks.spawn(lease.keep(), name="compaction-lease")
@@ -66,8 +83,11 @@ async def _pipeline(settings: Settings, life: Life) -> None:
             objects_options=options,
             rewriter=rewriter,
             limits=PlanLimits(parallel=rewriter.parallel),
+            grace_ms=settings.wal.grace_ms,
             clock=clock,
             ids=ids,
+            threads=disk,
+            metrics=metrics,
         )
         tasks.spawn(_rounds(pipeline, rewriter, lease, clock), name="rounds")
     try:
@@ -77,6 +97,7 @@ async def _pipeline(settings: Settings, life: Life) -> None:
         await tasks.close()
         await lease.leave()
         await waiting.run(session.stop)
+        await http.stop()
         await store.close()
         await objects.close()
         disk.close()
@@ -88,6 +109,22 @@ async def _rounds(pipeline: Pipeline, rewriter: SparkRewriter, lease: LeaseKeepe
     await rewriter.warm_up()
     log.info("pipeline ready", cores=rewriter.parallel)
     await run_rounds(pipeline, lease, clock)
+
+
+def pipeline_pages(store: MetadataStore, metrics: PipelineMetrics) -> list[Route]:
+    """Health and metrics, for the gateway."""
+
+    async def parts() -> Mapping[str, str]:
+        try:
+            await store.now_ms()
+        except LakestreamError as error:
+            return {"metadata": str(error)}
+        return {"metadata": READY}
+
+    async def exposition() -> bytes:
+        return generate_latest(metrics.registry)
+
+    return health_routes(parts, exposition)
 
 
 def _leave_stdout_alone() -> None:

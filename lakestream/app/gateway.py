@@ -7,6 +7,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from lakestream.contract.values.following import FollowingTables
 from lakestream.metadata.open import open_store
 from lakestream.model.table import STREAMS
 from lakestream.model.table_errors import NamespaceExists
@@ -14,14 +15,15 @@ from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
 from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import Brokers
+from lakestream.protocol.rest.catalog.branch_fields import branch_fields
 from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
 from lakestream.protocol.rest.compaction import compaction_routes
 from lakestream.protocol.rest.health import health_routes
+from lakestream.protocol.rest.quarantine import quarantine_routes
 from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.protocol.rest.table_status import TableStatus
 from lakestream.settings.model import Settings
-from lakestream.storage.tablefile.columns import ALL, iceberg_fields
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
@@ -54,20 +56,22 @@ async def _gateway(settings: Settings, life: Life) -> None:
         await store.tables.create_namespace(STREAMS, {})
     brokers = Brokers(store)
     tables = TableStatus(store, objects, ids=ids, grace_ms=settings.wal.grace_ms)
+    followers = FollowingTables(store=store, threads=schemas)
     catalog = catalog_routes(
         store=store.tables,
         objects=objects,
         clock=clock,
         ids=ids,
         delete_topic=store.delete_topic,
-        system_fields=iceberg_fields(ALL),
+        branch_fields=branch_fields,
     )
     routes = [
         *health_routes(brokers.states, brokers.metrics),
         *admin_routes(store, brokers, tables),
         *compaction_routes(store),
+        *quarantine_routes(store, objects, ids),
         Mount(CATALOG_PATH, routes=catalog),
-        Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=schemas)),
+        Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=schemas, followers=followers)),
     ]
     server = HttpServer(Starlette(routes=routes), *settings.http.listen)
     server.start()

@@ -17,7 +17,10 @@ from lakestream.broker.located import LocatedObjects
 from lakestream.broker.offsets import Offsets
 from lakestream.broker.producer_ids import ProducerIds
 from lakestream.broker.topics import Topics
+from lakestream.broker.value_gate import ValueGate
 from lakestream.broker.wakeups import Wakeups
+from lakestream.contract.values.checking import ValueChecks
+from lakestream.contract.values.restoring import ContractRestorer
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerSpec
 from lakestream.storage.cache.segment_cache import CacheMetrics, SegmentCache
@@ -37,7 +40,7 @@ from lakestream.world.threads import Threads
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerLimits:
-    lease_ms: int = 10_000
+    lease_ms: int = 5_000
     cache_bytes: int = 256 * 1024 * 1024
     table_cache_bytes: int = 128 * 1024 * 1024
     """For records read from table files, as batches ready to send."""
@@ -64,6 +67,7 @@ class Broker:
     cluster: Cluster
     directory: Directory
     gate: Gate
+    value_gate: ValueGate
     wal: Wal
     fetching: Fetching
     offsets: Offsets
@@ -112,7 +116,12 @@ async def build_broker(
     index = Index(store, clock, tasks)
     cache = SegmentCache(limits.cache_bytes, metrics)
     table_files = TableFiles(
-        LocatedObjects(objects), threads, tasks, metrics, footer_bytes_max=limits.table_footer_bytes
+        LocatedObjects(objects),
+        threads,
+        tasks,
+        metrics,
+        footer_bytes_max=limits.table_footer_bytes,
+        restorer=ContractRestorer(),
     )
     reader = Reader(
         SegmentReader(objects, cache, tasks, metrics),
@@ -145,6 +154,11 @@ async def build_broker(
             clock=clock,
             threads=threads,
             inner=limits.inner_validation,
+            decompressed_bytes_max=limits.decompressed_bytes_max,
+        ),
+        value_gate=ValueGate(
+            checks=ValueChecks(store=store.registry, threads=threads, clock=clock),
+            threads=threads,
             decompressed_bytes_max=limits.decompressed_bytes_max,
         ),
         wal=wal,

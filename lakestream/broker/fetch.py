@@ -26,6 +26,8 @@ from lakestream.model.topic import PartitionId
 from lakestream.storage.index.index import Index
 from lakestream.storage.reader.reader import Reader
 from lakestream.storage.records.run import Run
+from lakestream.storage.tablefile.encoded import Encoding
+from lakestream.storage.tablefile.read import DEFAULT_ENCODING
 from lakestream.world.clock import Clock
 
 NOTHING = Run([], 0, 0)
@@ -36,6 +38,8 @@ class FetchAsk:
     partition: PartitionId
     offset: int
     bytes_max: int
+    encoding: Encoding = DEFAULT_ENCODING
+    """Of what lies in a table: the topic's `compression.type` is in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,12 +161,15 @@ class Fetching:
 
     async def _read_one(self, ask: FetchAsk, view: PartitionView, bytes_max: int, *, at_least_one: bool) -> Fetched:
         try:
-            run = await self._reader.read(view, ask.offset, bytes_max, at_least_one=at_least_one)
+            run = await self._run(ask, view, bytes_max, at_least_one=at_least_one)
             return Fetched(tail=view.tail, run=run)
         except ObjectMissing:
             return await self._read_moved(ask, bytes_max, at_least_one=at_least_one)
         except LakestreamError as error:
             return Fetched(error=error)
+
+    async def _run(self, ask: FetchAsk, view: PartitionView, bytes_max: int, *, at_least_one: bool) -> Run:
+        return await self._reader.read(view, ask.offset, bytes_max, at_least_one=at_least_one, encoding=ask.encoding)
 
     async def _read_moved(self, ask: FetchAsk, bytes_max: int, *, at_least_one: bool) -> Fetched:
         """The place was deleted under us: the index knows the new one, or that the records are gone."""
@@ -171,7 +178,7 @@ class Fetching:
         if isinstance(view, LakestreamError):
             return Fetched(error=view)
         try:
-            run = await self._reader.read(view, ask.offset, bytes_max, at_least_one=at_least_one)
+            run = await self._run(ask, view, bytes_max, at_least_one=at_least_one)
             return Fetched(tail=view.tail, run=run)
         except ObjectMissing as error:
             return Fetched(

@@ -1,13 +1,14 @@
-"""The gate: validate a batch before anything else happens to it.
+"""The gate: validate a batch before anything else happens to it, and bring it into its topic's codec.
 
-Small uncompressed batches are checked on the spot; what takes longer (decompression) is checked in a
+Small uncompressed batches are checked on the spot; what takes longer (decompression, compression) is done in a
 thread, so that other connections do not wait.
 """
 
 from dataclasses import dataclass
 
 from lakestream.model.topic_config import TopicConfig
-from lakestream.storage.records.header import ATTRIBUTES_AT, CODEC_MASK, HEADER_BYTES
+from lakestream.storage.records.header import ATTRIBUTES_AT, CODEC_MASK, HEADER_BYTES, Codec
+from lakestream.storage.records.recompress import STORED_CODECS
 from lakestream.storage.records.validate import Limits, ValidBatch, validate_batch
 from lakestream.world.clock import Clock
 from lakestream.world.objects.store import Buffer
@@ -25,15 +26,16 @@ class Gate:
     threads: Threads
     inner: bool
     """Whether records inside the batch are walked, as Kafka does (`produce.validation=full`). Those of compacted topics
-    are in any case: each of them must have a key."""
+    are in any case, as each of them must have a key, and those of topics with a codec of their own."""
     decompressed_bytes_max: int
 
     def is_heavy(self, data: Buffer, config: TopicConfig) -> bool:
         """Whether validating takes long enough to be worth a thread."""
-        if not (self.inner or config.keys_required) or len(data) < HEADER_BYTES:
+        if not self._looks_inside(config) or len(data) < HEADER_BYTES:
             return False
-        compressed = data[ATTRIBUTES_AT + 1] & CODEC_MASK
-        return len(data) > (INLINE_COMPRESSED_BYTES_MAX if compressed else INLINE_BYTES_MAX)
+        came_in = data[ATTRIBUTES_AT + 1] & CODEC_MASK
+        plain = came_in == Codec.NONE and STORED_CODECS.get(config.compression, came_in) == Codec.NONE
+        return len(data) > (INLINE_BYTES_MAX if plain else INLINE_COMPRESSED_BYTES_MAX)
 
     def check(self, data: Buffer, config: TopicConfig, *, zstd_allowed: bool) -> ValidBatch:
         """Raises one of storage.records.errors."""
@@ -49,7 +51,11 @@ class Gate:
             timestamp_before_max_ms=ANY_TIME if config.log_append_time else config.timestamp_before_max_ms,
             timestamp_after_max_ms=ANY_TIME if config.log_append_time else config.timestamp_after_max_ms,
             now_ms=self.clock.wall_ms(),
-            inner=self.inner or config.keys_required,
+            inner=self._looks_inside(config),
             keys_required=config.keys_required,
+            codec=STORED_CODECS.get(config.compression),
             allow_zstd=zstd_allowed,
         )
+
+    def _looks_inside(self, config: TopicConfig) -> bool:
+        return self.inner or config.keys_required or config.compression in STORED_CODECS

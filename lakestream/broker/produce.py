@@ -22,7 +22,6 @@ from lakestream.model.segment import BatchResult, BatchStatus
 from lakestream.storage.records.validate import ValidBatch
 from lakestream.storage.wal.batch import WalBatch
 from lakestream.storage.wal.flusher import Wal
-from lakestream.world.objects.store import Buffer
 
 
 class Stored(NamedTuple):
@@ -33,7 +32,7 @@ class Stored(NamedTuple):
     log_start: int
 
 
-def append(entry: TopicEntry, index: int, data: Buffer, valid: ValidBatch, wal: Wal) -> "asyncio.Future[BatchResult]":
+def append(entry: TopicEntry, index: int, valid: ValidBatch, wal: Wal) -> "asyncio.Future[BatchResult]":
     """Give the batch to the WAL. Raises UnknownPartition."""
     header = valid.header
     return wal.append(
@@ -41,7 +40,7 @@ def append(entry: TopicEntry, index: int, data: Buffer, valid: ValidBatch, wal: 
             topic_id=entry.topic.id,
             partition_index=index,
             partition=entry.partition(index),
-            data=data,
+            data=valid.data,
             records=header.record_count,
             max_timestamp_ms=valid.max_timestamp_ms,
             log_append_time=entry.config.log_append_time,

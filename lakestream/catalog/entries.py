@@ -63,6 +63,10 @@ class Entry:
             first_row_id=first_row_id,
         )
 
+    def deleted(self, snapshot_id: int) -> "Entry":
+        """As the snapshot that lets go of it names it."""
+        return replace(self, status=Status.DELETED, snapshot_id=snapshot_id)
+
 
 class EntryFormat:
     """How entries of one partition spec are written, at one format version."""
@@ -78,6 +82,12 @@ class EntryFormat:
         out = io.BytesIO()
         fastavro.schemaless_writer(out, self._parsed, {**data_file, "first_row_id": None})
         return out.getvalue()[: -len(self._end(None))]
+
+    def file_bytes(self, entry: Entry) -> int:
+        """How large the entry's file is."""
+        encoded = io.BytesIO(entry.data_file + self._end(None))
+        described: Any = fastavro.schemaless_reader(encoded, self._parsed, None)
+        return int(described["file_size_in_bytes"])
 
     def _end(self, first_row_id: int | None) -> bytes:
         return optional_long(first_row_id) + _NULLS_AFTER_ROW_ID if self.lineage else _END_BEFORE_LINEAGE

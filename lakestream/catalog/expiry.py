@@ -1,24 +1,42 @@
 """Which snapshots a table that gets a commit every few seconds can do without, and which files only they needed.
 
-Heads of branches and tags stay, and the newest snapshots, in which readers may be. Only manifests and manifest lists
-are named as superfluous here: data files belong to the log until retention takes them.
+    too many snapshots             -> all but the newest go
+    files left the log a while ago -> snapshots from before that go, since they alone keep the files
+
+Heads of branches and tags stay in any case. A file dies when no snapshot that stays reaches it: manifest lists and
+manifests, and data files with their ledgers, for which manifests must be read; that is only done where some may have
+died.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from lakestream.catalog.commit_names import LEDGER_NAME
 from lakestream.catalog.entries import ManifestFile
+from lakestream.catalog.summaries import RETENTION
 from lakestream.catalog.values import Json, Metadata
 
 SNAPSHOTS_KEPT = 200
 """Half an hour of commits every ten seconds: readers that follow the table may fall behind by that much. Every commit
-writes the metadata of all of them, so that more of them would make every commit dearer."""
+writes the metadata of all of them, and every engine that loads the table reads it. Measured, in memory: with 200 kept
+(270 at that moment) 256 KiB and 1.5 ms of CPU a commit; with 500 (580) 544 KiB and 2.4 ms. Who needs a longer past tags
+a snapshot: tags stay."""
 
 
-def snapshots_to_expire(metadata: Metadata, *, keep: int = SNAPSHOTS_KEPT) -> list[Json]:
-    """All but the newest `keep` and those that a branch or tag names, oldest first."""
+def snapshots_to_expire(metadata: Metadata, *, keep: int, trimmed_before_ms: int | None = None) -> list[Json]:
+    """Oldest first: those beyond `keep` once there are half as many again, and those from before the last retention
+    that was made before `trimmed_before_ms`."""
     named = {ref["snapshot-id"] for ref in (metadata.get("refs") or {}).values()}
     by_age = sorted(metadata["snapshots"], key=lambda snapshot: snapshot.get("sequence-number", 0))
-    return [snapshot for snapshot in by_age[: max(0, len(by_age) - keep)] if snapshot["snapshot-id"] not in named]
+    superfluous = len(by_age) - keep if len(by_age) > keep + keep // 2 else 0
+    trimmed = [
+        at
+        for at, snapshot in enumerate(by_age)
+        if trimmed_before_ms is not None
+        and RETENTION in (snapshot.get("summary") or {})
+        and snapshot["timestamp-ms"] <= trimmed_before_ms
+    ]
+    count = max(superfluous, *trimmed) if trimmed else superfluous
+    return [snapshot for snapshot in by_age[:count] if snapshot["snapshot-id"] not in named]
 
 
 def superfluous_files(
@@ -30,3 +48,24 @@ def superfluous_files(
     needed = {row["manifest_path"] for rows in kept_lists for row in rows}
     manifests = {row["manifest_path"] for rows in expired_lists for row in rows}
     return (*(snapshot["manifest-list"] for snapshot in expired), *sorted(manifests - needed))
+
+
+def superfluous_ledgers(dead: Collection[str], living: Collection[str]) -> list[str]:
+    """Ledgers of jobs whose last data file dies. Until then they stay, whatever becomes of their snapshots."""
+    folders = {path.rpartition("/")[0] for path in dead} - {path.rpartition("/")[0] for path in living}
+    return [f"{folder}/{LEDGER_NAME}" for folder in sorted(folders)]
+
+
+def may_free_data(metadata: Metadata, expired: Sequence[Json]) -> bool:
+    """Whether data files may die with the snapshots. They cannot where snapshots only ever added files and each of the
+    expired ones lives on in one that stays."""
+    snapshots: Mapping[int, Json] = {snapshot["snapshot-id"]: snapshot for snapshot in metadata["snapshots"]}
+    if any((one.get("summary") or {}).get("operation") != "append" for one in snapshots.values()):
+        return True
+    gone = {snapshot["snapshot-id"] for snapshot in expired}
+    reached: set[int] = set()
+    for id in snapshots.keys() - gone:
+        while (parent := snapshots.get(id, {}).get("parent-snapshot-id")) is not None and parent not in reached:
+            reached.add(parent)
+            id = parent
+    return not gone <= reached

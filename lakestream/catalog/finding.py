@@ -1,9 +1,10 @@
 """Which table a name means, and which names are free.
 
-A topic's table has a second name: with `__log` behind it, it is seen as the log. Nothing else can take that name.
+A topic's table has more names: with `__log` behind it, it is seen as the log, with `__quarantine` it shows what was
+set aside. Nothing else can take these names.
 """
 
-from lakestream.catalog.topic_table import log_of
+from lakestream.catalog.topic_table import branch_of
 from lakestream.metadata.missing import shown_table, table_exists
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.table import STREAMS, Namespace, TableKind, TablePointer
@@ -14,15 +15,16 @@ class TableNames:
     def __init__(self, store: TableStore) -> None:
         self._store = store
 
-    async def find(self, namespace: Namespace, name: str) -> tuple[TablePointer, bool] | None:
-        """A table of this name, or the topic's table whose log the name means."""
+    async def find(self, namespace: Namespace, name: str) -> tuple[TablePointer, str | None] | None:
+        """A table of this name, or the topic's table and the branch of it that the name means."""
         pointer = await self._store.table(namespace, name)
         if pointer is not None:
-            return (pointer, False) if pointer.kind is not TableKind.VIEW else None
-        if (base := log_of(name)) is not None:
+            return (pointer, None) if pointer.kind is not TableKind.VIEW else None
+        if (meant := branch_of(name)) is not None:
+            base, branch = meant
             pointer = await self._store.table(namespace, base)
             if pointer is not None and pointer.kind is TableKind.TOPIC:
-                return pointer, True
+                return pointer, branch
         return None
 
     async def is_taken(self, namespace: Namespace, name: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from lakestream.catalog.updates.draft import LAST_ADDED
 from lakestream.catalog.values import Json, Metadata, by_id, wanted
-from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH
+from lakestream.model.table import MAIN_BRANCH, OWN_BRANCHES
 from lakestream.model.table_errors import Guarded
 
 DROPPABLE = "lakestream.droppable"
@@ -82,8 +82,8 @@ def _no_append(metadata: Metadata, update: Json) -> str | None:
 
 
 def _not_log(metadata: Metadata, update: Json) -> str | None:
-    if wanted(update, "ref-name", str) == LOG_BRANCH:
-        return f"the branch '{LOG_BRANCH}' is what Kafka clients read, and only the topic moves it"
+    if (branch := wanted(update, "ref-name", str)) in OWN_BRANCHES:
+        return f"the branch '{branch}' belongs to the topic: Kafka clients or repairs read it, and only we move it"
     return None
 
 
@@ -98,7 +98,7 @@ def _no_replacing(metadata: Metadata, update: Json) -> str | None:
 
 def _no_heads(metadata: Metadata, update: Json) -> str | None:
     ids = set(wanted(update, "snapshot-ids", list))
-    heads = [name for name in (LOG_BRANCH, MAIN_BRANCH) if metadata["refs"].get(name, {}).get("snapshot-id") in ids]
+    heads = [name for name in (*OWN_BRANCHES, MAIN_BRANCH) if metadata["refs"].get(name, {}).get("snapshot-id") in ids]
     return f"a snapshot in it is the head of the branch '{heads[0]}'" if heads else None
 
 

@@ -42,6 +42,10 @@ class TableObjects:
         table's folder, and would take the files of a commit that is under way."""
         return f"{self.table_location(table)}{LOG_FOLDER_END}"
 
+    def commits_folder(self, table: TableId) -> str:
+        """Where the catalog writes metadata files, manifests and manifest lists of a topic's table: commit_names.py."""
+        return f"{self.log_folder(table)}/metadata"
+
     def key_of(self, location: str) -> str:
         """Raises InvalidLocation for one outside the tables' folder."""
         normal = _normal(location)
@@ -80,6 +84,11 @@ class TableObjects:
             key = f"{self.key_of(location)}/{_FOLDER_MAKER}"
             await self._objects.put(key, [b""])
             await self._objects.delete([key])
+
+    async def list_below(self, folder: str) -> list[str]:
+        """Locations of everything there is."""
+        prefix = self.key_of(folder) + "/"
+        return [f"{folder}/{info.key.removeprefix(prefix)}" async for info in self._objects.list(prefix)]
 
     async def delete(self, locations: Sequence[str]) -> None:
         """What is missing is no error."""

@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from lakestream.catalog.commit_names import numbered, version_of
 from lakestream.catalog.kept import Kept
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.values import Json, Metadata
@@ -48,8 +49,10 @@ class MetadataFile:
     metadata: Metadata
 
 
-def next_version(base: Metadata, base_location: str, changed: Metadata, *, uuid: str) -> NextVersion:
-    """`changed` with its history entered. `uuid` makes the file's name unique. Pure."""
+def next_version(
+    base: Metadata, base_location: str, changed: Metadata, *, uuid: str, folder: str | None = None
+) -> NextVersion:
+    """`changed` with its history entered. `uuid` makes the file's name unique; `folder`: see file_location. Pure."""
     log = [
         *(base.get("metadata-log") or []),
         {"timestamp-ms": base["last-updated-ms"], "metadata-file": base_location},
@@ -59,22 +62,17 @@ def next_version(base: Metadata, base_location: str, changed: Metadata, *, uuid:
     superfluous = log[: len(log) - len(kept)] if _flag(metadata, DELETE_AFTER_COMMIT) else []
     return NextVersion(
         metadata=metadata,
-        location=file_location(metadata, version=version_of(base_location) + 1, uuid=uuid),
+        location=file_location(metadata, version=version_of(base_location) + 1, uuid=uuid, folder=folder),
         superfluous=tuple(entry["metadata-file"] for entry in superfluous),
     )
 
 
-def file_location(metadata: Metadata, *, version: int, uuid: str) -> str:
+def file_location(metadata: Metadata, *, version: int, uuid: str, folder: str | None = None) -> str:
+    """In the folder that the table's own properties say, unless `folder` is given."""
     properties = metadata.get("properties") or {}
-    folder = properties.get(METADATA_PATH, "").rstrip("/") or f"{metadata['location']}/metadata"
+    folder = folder or properties.get(METADATA_PATH, "").rstrip("/") or f"{metadata['location']}/metadata"
     compressed = ".gz" if properties.get(COMPRESSION, "none").lower() == "gzip" else ""
-    return f"{folder}/{version:05d}-{uuid}{compressed}.metadata.json"
-
-
-def version_of(location: str) -> int:
-    """The number in a metadata file's name, or -1 where someone named it otherwise."""
-    number = location.rpartition("/")[2].partition("-")[0]
-    return int(number) if number.isdecimal() else -1
+    return f"{folder}/{numbered(version)}-{uuid}{compressed}.metadata.json"
 
 
 def encode_metadata(metadata: Metadata) -> bytes:
@@ -139,14 +137,14 @@ class MetadataFiles:
         self._kept.keep(location, file)
         return file
 
-    async def write_first(self, metadata: Metadata) -> str:
+    async def write_first(self, metadata: Metadata, *, folder: str | None = None) -> str:
         """Where the metadata of a new table or view is now."""
-        location = file_location(metadata, version=0, uuid=self._ids.uuid())
+        location = file_location(metadata, version=0, uuid=self._ids.uuid(), folder=folder)
         await self._write(location, metadata)
         return location
 
-    async def write_next(self, base: MetadataFile, changed: Metadata) -> NextVersion:
-        next = next_version(base.metadata, base.location, changed, uuid=self._ids.uuid())
+    async def write_next(self, base: MetadataFile, changed: Metadata, *, folder: str | None = None) -> NextVersion:
+        next = next_version(base.metadata, base.location, changed, uuid=self._ids.uuid(), folder=folder)
         await self._write(next.location, next.metadata)
         return next
 

@@ -78,7 +78,9 @@ class Preparing:
             check_change(base.metadata, change.updates)
         changed = apply_updates(base.metadata, change.updates, now_ms=self._clock.wall_ms())
         check_locations(self._objects, changed)
-        next = await self._files.write_next(base, changed)
+        # A stranger's commit to a topic's table is as safe from other strangers as our own.
+        folder = self._objects.commits_folder(pointer.id) if pointer.kind is TableKind.TOPIC else None
+        next = await self._files.write_next(base, changed, folder=folder)
         moved = replace(pointer, metadata_location=next.location)
         return Prepared(
             move=PointerMove(pointer=moved, expected_location=pointer.metadata_location), superfluous=next.superfluous

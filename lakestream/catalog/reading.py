@@ -7,10 +7,11 @@ within a bound: then a commit reads nothing.
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile
+from lakestream.catalog.avro_file import avro_rows
+from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile, Status
 from lakestream.catalog.kept import Kept
 from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.manifests import decode_manifest_list
+from lakestream.catalog.manifests import Content, decode_manifest_list
 from lakestream.catalog.rolling import manifests_to_roll
 from lakestream.catalog.snapshots import NewObject, TableState, head_of
 from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
@@ -45,6 +46,22 @@ class SnapshotFiles:
         }
         entries = await asyncio.gather(*(self.entries(metadata, row) for row in to_roll.values()))
         return TableState(metadata=metadata, lists=lists, entries=dict(zip(to_roll, entries, strict=True)))
+
+    async def whole_state(self, metadata: Metadata, refs: Iterable[str]) -> TableState:
+        """Everything that removing files from these branches needs: what is in all of their data manifests. Raises
+        DamagedTable."""
+        heads = {head for ref in refs if (head := head_of(metadata, ref)) is not None}
+        lists = {head: await self.manifest_list(metadata, head) for head in sorted(heads)}
+        rows = {row["manifest_path"]: row for own in lists.values() for row in own if row["content"] == Content.DATA}
+        entries = await asyncio.gather(*(self.entries(metadata, row) for row in rows.values()))
+        return TableState(metadata=metadata, lists=lists, entries=dict(zip(rows, entries, strict=True)))
+
+    async def live_paths(self, metadata: Metadata, row: ManifestFile) -> list[str]:
+        """Files that a manifest brings into its snapshots, of data or of deletes."""
+        if row["content"] == Content.DATA:
+            return [entry.path for entry in await self.entries(metadata, row) if entry.status is not Status.DELETED]
+        found = avro_rows(await self._objects.read(row["manifest_path"]), row["manifest_path"])
+        return [entry["data_file"]["file_path"] for entry in found if entry["status"] != Status.DELETED]
 
     async def manifest_list(self, metadata: Metadata, snapshot_id: int) -> Sequence[ManifestFile]:
         snapshot = by_id(metadata["snapshots"], "snapshot-id", snapshot_id)

@@ -9,10 +9,11 @@ itself added. With row lineage (version 3) a file that goes to several branches 
 first branch hands them out, the others name them explicitly.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from lakestream.catalog.commit_names import CommitNames
 from lakestream.catalog.data_files import DataFile, manifest_data_file
 from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile, Status, settled_entries
 from lakestream.catalog.manifests import Content, encode_manifest, encode_manifest_list, manifest_row
@@ -20,7 +21,7 @@ from lakestream.catalog.rolling import live_files, live_rows, manifests_to_roll,
 from lakestream.catalog.summaries import append_summary
 from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
 from lakestream.catalog.values import Json, Metadata, by_id
-from lakestream.model.table import LOG_BRANCH
+from lakestream.model.table import OWN_BRANCHES
 from lakestream.model.table_errors import InvalidTableChange
 
 KEPT_FOR_EVER_MS = 2**63 - 1
@@ -28,8 +29,6 @@ KEPT_FOR_EVER_MS = 2**63 - 1
 
 
 class NewIds(Protocol):
-    def uuid(self) -> str: ...
-
     def snapshot_id(self) -> int: ...
 
 
@@ -77,21 +76,17 @@ def append_files(
     summary: Mapping[str, str],
     now_ms: int,
     ids: NewIds,
+    names: CommitNames,
 ) -> CommitPlan:
     """`files` are those each branch gets, by its name; the branch that comes first hands out row ids."""
     if state.metadata["format-version"] < 2:
         raise InvalidTableChange("files are appended to tables of format version 2 or 3: upgrade the table first")
-    planning = _Planning(state=state, summary=summary, now_ms=now_ms, ids=ids)
+    planning = Planning(state=state, summary=summary, now_ms=now_ms, ids=ids, names=names)
     heads: dict[str, int] = {}
     for refs, shared in _groups(state.metadata, files):
         snapshot_id = planning.add_snapshot(head_of(state.metadata, refs[0]), shared)
         heads |= dict.fromkeys(refs, snapshot_id)
-    return CommitPlan(
-        requirements=_requirements(state.metadata, files),
-        updates=(*planning.updates, *(_ref_update(state.metadata, ref, id) for ref, id in heads.items())),
-        objects=tuple(planning.objects),
-        heads=heads,
-    )
+    return planning.plan(heads)
 
 
 def _groups(metadata: Metadata, files: Mapping[str, Sequence[DataFile]]) -> list[tuple[list[str], Sequence[DataFile]]]:
@@ -103,25 +98,26 @@ def _groups(metadata: Metadata, files: Mapping[str, Sequence[DataFile]]) -> list
     return list(groups.values())
 
 
-def _requirements(metadata: Metadata, files: Mapping[str, Sequence[DataFile]]) -> tuple[Json, ...]:
-    refs = ({"type": "assert-ref-snapshot-id", "ref": ref, "snapshot-id": head_of(metadata, ref)} for ref in files)
+def _requirements(metadata: Metadata, branches: Iterable[str]) -> tuple[Json, ...]:
+    refs = ({"type": "assert-ref-snapshot-id", "ref": ref, "snapshot-id": head_of(metadata, ref)} for ref in branches)
     return ({"type": "assert-table-uuid", "uuid": metadata["table-uuid"]}, *refs)
 
 
 def _ref_update(metadata: Metadata, ref: str, snapshot_id: int) -> Json:
     known = (metadata.get("refs") or {}).get(ref) or {"type": "branch"}
-    lasting = {"max-ref-age-ms": KEPT_FOR_EVER_MS} if ref == LOG_BRANCH else {}
+    lasting = {"max-ref-age-ms": KEPT_FOR_EVER_MS} if ref in OWN_BRANCHES else {}
     return {**known, **lasting, "action": "set-snapshot-ref", "ref-name": ref, "snapshot-id": snapshot_id}
 
 
 @dataclass(slots=True, kw_only=True)
-class _Planning:
+class Planning:
     """One commit while its snapshots are laid out, one after the other."""
 
     state: TableState
     summary: Mapping[str, str]
     now_ms: int
     ids: NewIds
+    names: CommitNames
     updates: list[Json] = field(default_factory=list)
     objects: list[NewObject] = field(default_factory=list)
     row_ids: dict[str, int] = field(default_factory=dict)
@@ -140,30 +136,55 @@ class _Planning:
         return bool(self.state.metadata["format-version"] >= FIRST_ROW_LINEAGE_VERSION)
 
     def add_snapshot(self, parent_id: int | None, files: Sequence[DataFile]) -> int:
-        metadata = self.state.metadata
-        parent = None if parent_id is None else by_id(metadata["snapshots"], "snapshot-id", parent_id)
-        self.sequence += 1
-        snapshot_id, first_row_id = self.ids.snapshot_id(), self.next_row_id
+        snapshot_id, first_row_id = self.begin(), self.next_row_id
         new = self._new_manifests(files, snapshot_id)
-        manifests = [*new, *map(self._with_row_ids, self._kept_manifests(parent_id, snapshot_id))]
+        manifests = [*new, *map(self.with_row_ids, self._kept_manifests(parent_id, snapshot_id))]
+        summary = append_summary(files, self.summary_of(parent_id), self.summary)
+        self.end(snapshot_id, parent_id, manifests, summary, first_row_id)
+        return snapshot_id
+
+    def begin(self) -> int:
+        """The id of the next snapshot. Manifests written from here on are its own."""
+        self.sequence += 1
+        return self.ids.snapshot_id()
+
+    def summary_of(self, snapshot_id: int | None) -> Mapping[str, str] | None:
+        found = by_id(self.state.metadata["snapshots"], "snapshot-id", snapshot_id) if snapshot_id is not None else None
+        return found and found.get("summary")
+
+    def end(
+        self,
+        snapshot_id: int,
+        parent_id: int | None,
+        manifests: Sequence[ManifestFile],
+        summary: Mapping[str, str],
+        first_row_id: int,
+    ) -> None:
+        """The snapshot is made of these manifests. `first_row_id` is what the next row's was as it began."""
+        metadata = self.state.metadata
         snapshot: Json = {
             "snapshot-id": snapshot_id,
             **({} if parent_id is None else {"parent-snapshot-id": parent_id}),
             "sequence-number": self.sequence,
             "timestamp-ms": max(self.now_ms, metadata["last-updated-ms"]),
-            "manifest-list": f"{self._folder}/snap-{snapshot_id}-1-{self.ids.uuid()}.avro",
-            "summary": append_summary(files, parent and parent.get("summary"), self.summary),
+            "manifest-list": self.names.manifest_list(snapshot_id),
+            "summary": dict(summary),
             "schema-id": metadata["current-schema-id"],
             **({"first-row-id": first_row_id, "added-rows": self.next_row_id - first_row_id} if self.lineage else {}),
         }
         content = encode_manifest_list(metadata, manifests, snapshot=snapshot, parent_id=parent_id)
         self.objects.append(NewObject(location=snapshot["manifest-list"], content=content, manifests=tuple(manifests)))
         self.updates.append({"action": "add-snapshot", "snapshot": snapshot})
-        return snapshot_id
 
-    @property
-    def _folder(self) -> str:
-        return f"{self.state.metadata['location']}/metadata"
+    def plan(self, heads: Mapping[str, int]) -> CommitPlan:
+        """All of it, with each branch moved to its new head."""
+        metadata = self.state.metadata
+        return CommitPlan(
+            requirements=_requirements(metadata, heads),
+            updates=(*self.updates, *(_ref_update(metadata, ref, id) for ref, id in heads.items())),
+            objects=tuple(self.objects),
+            heads=heads,
+        )
 
     def _new_manifests(self, files: Sequence[DataFile], snapshot_id: int) -> list[ManifestFile]:
         """One for each partition spec among the files; usually there is one."""
@@ -190,7 +211,7 @@ class _Planning:
             )
             for file, known_id in zip(described, known_ids, strict=True)
         ]
-        location, length = self._write_manifest(format, entries)
+        location, length = self.write_manifest(format, entries)
         return manifest_row(
             format,
             entries,
@@ -213,7 +234,7 @@ class _Planning:
             self.next_row_id += file["record-count"]
         return first
 
-    def _with_row_ids(self, manifest: ManifestFile) -> ManifestFile:
+    def with_row_ids(self, manifest: ManifestFile) -> ManifestFile:
         """A manifest written before the table had lineage gets its rows' ids now."""
         if not self.lineage or manifest["content"] != Content.DATA or manifest["first_row_id"] is not None:
             return manifest
@@ -239,7 +260,7 @@ class _Planning:
             entries = [
                 entry for row in group for entry in settled_entries(self.state.entries[row["manifest_path"]], row)
             ]
-            location, length = self._write_manifest(format, entries)
+            location, length = self.write_manifest(format, entries)
             self.rolled[paths] = rolled_row(
                 group,
                 format.types,
@@ -250,9 +271,9 @@ class _Planning:
             )
         return self.rolled[paths]
 
-    def _write_manifest(self, format: EntryFormat, entries: Sequence[Entry]) -> tuple[str, int]:
+    def write_manifest(self, format: EntryFormat, entries: Sequence[Entry]) -> tuple[str, int]:
         """Where it will be, and how long it is."""
         content = encode_manifest(self.state.metadata, format, entries)
-        location = f"{self._folder}/{self.ids.uuid()}-m0.avro"
+        location = self.names.manifest(sum(new.entries is not None for new in self.objects))
         self.objects.append(NewObject(location=location, content=content, entries=tuple(entries)))
         return location, len(content)

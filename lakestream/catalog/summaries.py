@@ -1,12 +1,24 @@
 """Snapshot summaries: what a snapshot added, and what the branch holds then.
 
 Totals continue the parent's. Where the parent does not state one, nobody can know it without reading every manifest, so
-it is left out, as Iceberg's own library does.
+it is left out, as Iceberg's own library does. What we say of our own commits has its names here too.
 """
 
 from collections.abc import Mapping, Sequence
 
 from lakestream.catalog.data_files import DataFile
+
+JOB = "lakestream.job"
+"""The compaction job that made the snapshot."""
+LEDGER = "lakestream.ledger"
+"""The object that says which offsets it brought, in which files."""
+LEDGER_HASH = "lakestream.ledger-sha256"
+WATERMARK = "lakestream.watermark"
+"""How far the table is complete, by records' times."""
+LAST_ROWS_MS = "lakestream.last-rows-ms"
+"""When a job last brought rows, in snapshots that outlive the ones which did."""
+RETENTION = "lakestream.retention"
+"""How many files had no record left that the log keeps: the snapshot lets go of them."""
 
 _TOTALS = {
     "total-data-files": "added-data-files",
@@ -34,6 +46,22 @@ def append_summary(
         **shown,
         "changed-partition-count": str(len(partitions)),
         **totals_after(parent, added),
+        **extra,
+    }
+
+
+def delete_summary(
+    *, files: int, records: int, bytes: int, parent: Mapping[str, str] | None, extra: Mapping[str, str]
+) -> dict[str, str]:
+    """Of a snapshot that lets go of whole data files."""
+    gone = {"added-data-files": -files, "added-records": -records, "added-files-size": -bytes}
+    return {
+        "operation": "delete",
+        "deleted-data-files": str(files),
+        "deleted-records": str(records),
+        "removed-files-size": str(bytes),
+        "changed-partition-count": "1",
+        **totals_after(parent, gone),
         **extra,
     }
 

@@ -17,12 +17,12 @@ from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles, encode_metadata
 from lakestream.catalog.preparing import Prepared, Preparing, check_locations, creation_of
 from lakestream.catalog.requests import Once, TableChange, checked_name, receipt_of
-from lakestream.catalog.topic_table import LOG_SUFFIX, log_table
+from lakestream.catalog.topic_table import branch_table, suffix_of
 from lakestream.catalog.values import Json, Metadata, wanted
 from lakestream.metadata.missing import shown_table, table_exists
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.errors import Conflict, LakestreamError, UnknownTopicId
-from lakestream.model.table import Namespace, PointerMove, TableKind, TablePointer
+from lakestream.model.table import LOG_BRANCH, Namespace, PointerMove, TableKind, TablePointer
 from lakestream.model.table_errors import CommitConflict, Guarded, InvalidTableChange, UnknownTable
 from lakestream.model.topic import TopicId
 from lakestream.world.clock import Clock
@@ -36,8 +36,12 @@ COMMIT_ATTEMPTS_MAX = 4
 class LoadedTable:
     pointer: TablePointer
     file: MetadataFile
-    is_log: bool
-    """Whether this is `<table>__log`: then `file` is not the pointer's own, but made from it."""
+    branch: str | None
+    """Of which `<table>__<branch>` is the name: then `file` is not the pointer's own, but made from it."""
+
+
+BranchFields = Callable[[Metadata], Sequence[Json]]
+"""From a topic's table to the columns that its branches show."""
 
 
 class Tables:
@@ -50,16 +54,16 @@ class Tables:
         clock: Clock,
         ids: Ids,
         delete_topic: Callable[[TopicId], Awaitable[None]],
-        system_fields: Sequence[Json] = (),
+        branch_fields: BranchFields = lambda metadata: (),
     ) -> None:
-        """`system_fields` are the columns that `<table>__log` shows also where the topic hides them."""
+        """`branch_fields` are the columns that `<table>__log` and `<table>__quarantine` show besides."""
         self._store = store
         self._objects = objects
         self._files = files
         self._clock = clock
         self._ids = ids
         self._delete_topic = delete_topic
-        self._system_fields = system_fields
+        self._branch_fields = branch_fields
         self._names = TableNames(store)
         self._preparing = Preparing(names=self._names, objects=objects, files=files, clock=clock, ids=ids)
 
@@ -69,14 +73,14 @@ class Tables:
         """Raises UnknownTable."""
         if (found := await self._names.find(namespace, name)) is None:
             raise UnknownTable(f"there is no table {shown_table(namespace, name)}: check its name, or create it")
-        pointer, is_log = found
+        pointer, branch = found
         file = await self._files.read(pointer.metadata_location)
-        return LoadedTable(pointer=pointer, file=self._log_file(file) if is_log else file, is_log=is_log)
+        return LoadedTable(pointer=pointer, file=self._of_branch(file, branch) if branch else file, branch=branch)
 
     async def names(self, namespace: Namespace) -> list[str]:
         """By name, the topics' logs among them. Raises UnknownNamespace."""
         found = await self._store.tables(namespace)
-        logs = [name + LOG_SUFFIX for name, kind in found if kind is TableKind.TOPIC]
+        logs = [name + suffix_of(LOG_BRANCH) for name, kind in found if kind is TableKind.TOPIC]
         return sorted([*(name for name, kind in found if kind is not TableKind.VIEW), *logs])
 
     async def exists(self, namespace: Namespace, name: str) -> bool:
@@ -142,7 +146,7 @@ class Tables:
     ) -> None:
         """The topic of a table keeps its name: only the table has another one then."""
         loaded = await self.load(*source)
-        if loaded.is_log:
+        if loaded.branch:
             raise log_is_read_only(shown_table(*source))
         namespace, name = target[0], checked_name(target[1])
         if loaded.pointer.kind is not TableKind.TOPIC:
@@ -155,7 +159,7 @@ class Tables:
         """Forget the table; with `purge`, delete everything in its folder too."""
         loaded = await self.load(namespace, name)
         metadata, pointer = loaded.file.metadata, loaded.pointer
-        if loaded.is_log:
+        if loaded.branch:
             raise log_is_read_only(shown_table(namespace, name))
         if purge and not metadata["location"].endswith(f"/{pointer.id}"):
             raise InvalidTableChange(
@@ -172,8 +176,8 @@ class Tables:
 
     # --- one step each -------------------------------------------------------------------------
 
-    def _log_file(self, file: MetadataFile) -> MetadataFile:
-        metadata = log_table(file.metadata, self._system_fields)
+    def _of_branch(self, file: MetadataFile, branch: str) -> MetadataFile:
+        metadata = branch_table(file.metadata, branch, self._branch_fields(file.metadata))
         return MetadataFile(file.location, encode_metadata(metadata), metadata)
 
     def _new(self, request: Json) -> Metadata:
@@ -192,9 +196,9 @@ class Tables:
         with suppress(LakestreamError):
             await self._files.delete(tuple(location for one in prepared for location in one.superfluous))
 
-    def _refuse_topic(self, known: tuple[TablePointer, bool], namespace: Namespace, name: str) -> None:
-        pointer, is_log = known
-        if is_log or pointer.kind is TableKind.TOPIC:
+    def _refuse_topic(self, known: tuple[TablePointer, str | None], namespace: Namespace, name: str) -> None:
+        pointer, branch = known
+        if branch or pointer.kind is TableKind.TOPIC:
             raise Guarded(f"{shown_table(namespace, name)} belongs to a topic, and no other table can take its place")
 
     async def _forget_topic(self, pointer: TablePointer) -> None:

@@ -7,25 +7,50 @@
 The caller moves the pointer, because it does so together with more: the topic's spans, the job, the fencing token.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from lakestream.catalog.apply import apply_updates
+from lakestream.catalog.commit_names import LEDGER_NAME, CommitNames, is_settled, version_of
 from lakestream.catalog.data_files import DataFile
-from lakestream.catalog.entries import ManifestFile
-from lakestream.catalog.expiry import SNAPSHOTS_KEPT, snapshots_to_expire, superfluous_files
+from lakestream.catalog.entries import ManifestFile, Status
+from lakestream.catalog.expiry import (
+    SNAPSHOTS_KEPT,
+    may_free_data,
+    snapshots_to_expire,
+    superfluous_files,
+    superfluous_ledgers,
+)
+from lakestream.catalog.lineage import last_rows_ms
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.reading import SnapshotFiles
-from lakestream.catalog.snapshots import NewObject, append_files
+from lakestream.catalog.removals import remove_files
+from lakestream.catalog.snapshots import NewObject, append_files, head_of
+from lakestream.catalog.summaries import LAST_ROWS_MS
 from lakestream.catalog.topic_table import new_topic_table
 from lakestream.catalog.values import Json, Metadata
 from lakestream.model.errors import LakestreamError
-from lakestream.model.table import Namespace, PointerMove, TableKind, TablePointer
+from lakestream.model.table import (
+    LOG_BRANCH,
+    MAIN_BRANCH,
+    QUARANTINE_BRANCH,
+    Namespace,
+    PointerMove,
+    TableId,
+    TableKind,
+    TablePointer,
+)
+from lakestream.model.table_errors import CommitConflict
 from lakestream.model.topic import TopicId
 from lakestream.world.clock import Clock
-from lakestream.world.ids import Ids
+from lakestream.world.ids import Ids, derived_uuid
+
+_LATEST_MS = 2**63 - 1
+GC_ENABLED = "gc.enabled"
+"""A table property of Iceberg: `false` says that others use the data files as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +63,10 @@ class PreparedCommit:
     """The snapshot each branch will be at."""
     objects: tuple[NewObject, ...]
     superfluous: tuple[str, ...]
+
+
+Evolve = Callable[[Metadata], Sequence[Json]]
+"""From a table's metadata to updates of its schema and properties."""
 
 
 class TopicCommits:
@@ -60,13 +89,15 @@ class TopicCommits:
         format_version: int = 2,
     ) -> PreparedCommit:
         """The table of a new topic. `fields` and `last_column_id`: see new_topic_table."""
-        uuid = self._ids.uuid()
+        # Always the same for a topic: what a crash leaves of its table then lies where the table will be.
+        uuid = derived_uuid(topic.hex())
         metadata, objects = new_topic_table(
             fields,
             properties,
             location=self._objects.table_location(uuid),
             now_ms=self._clock.wall_ms(),
             ids=self._ids,
+            names=self._names(uuid, version=0),
             uuid=uuid,
             last_column_id=last_column_id,
             format_version=format_version,
@@ -77,7 +108,7 @@ class TopicCommits:
             namespace=namespace,
             name=name,
             kind=TableKind.TOPIC,
-            metadata_location=await self._files.write_first(metadata),
+            metadata_location=await self._files.write_first(metadata, folder=self._objects.commits_folder(uuid)),
             topic=topic,
         )
         heads = {ref: value["snapshot-id"] for ref, value in metadata["refs"].items()}
@@ -85,34 +116,151 @@ class TopicCommits:
         return PreparedCommit(move=move, metadata=metadata, heads=heads, objects=objects, superfluous=())
 
     async def append(
-        self, pointer: TablePointer, files: Mapping[str, Sequence[DataFile]], *, summary: Mapping[str, str]
+        self,
+        pointer: TablePointer,
+        files: Mapping[str, Sequence[DataFile]],
+        *,
+        summary: Mapping[str, str],
+        evolve: Evolve | None = None,
     ) -> PreparedCommit:
         """Append `files`, by branch, to the table as the pointer shows it; the branch named first hands out row ids.
-        Raises DamagedTable."""
+        `evolve` says what else changes with it: the schema that the files were written in. Raises DamagedTable."""
         base = await self._files.read(pointer.metadata_location)
-        state = await self._snapshots.table_state(base.metadata, files)
         now_ms = self._clock.wall_ms()
-        plan = append_files(state, files, summary=summary, now_ms=now_ms, ids=self._ids)
+        changes = evolve(base.metadata) if evolve else ()
+        evolved = apply_updates(base.metadata, changes, now_ms=now_ms) if changes else base.metadata
+        state = await self._snapshots.table_state(evolved, files)
+        names = self._names(pointer.id, version=version_of(base.location) + 1)
+        plan = append_files(state, files, summary=summary, now_ms=now_ms, ids=self._ids, names=names)
+        await self._snapshots.write(plan.objects)
+        return await self._next(pointer, base, (*changes, *plan.updates), objects=plan.objects, heads=plan.heads)
+
+    async def repair(
+        self,
+        pointer: TablePointer,
+        gone: AbstractSet[str],
+        files: Mapping[str, Sequence[DataFile]],
+        *,
+        summary: Mapping[str, str],
+        evolve: Evolve,
+    ) -> PreparedCommit:
+        """The files of `gone` leave the branch `quarantine`; then `files` are appended, by branch. Raises DamagedTable,
+        and CommitConflict where they are not there any more."""
+        base = await self._files.read(pointer.metadata_location)
+        now_ms, version = self._clock.wall_ms(), version_of(base.location) + 1
+        removal = remove_files(
+            await self._snapshots.whole_state(base.metadata, (QUARANTINE_BRANCH,)),
+            (QUARANTINE_BRANCH,),
+            gone,
+            summary=summary,
+            now_ms=now_ms,
+            ids=self._ids,
+            names=self._names(pointer.id, version=version),
+        )
+        if removal is None:
+            raise CommitConflict("someone else has repaired these records meanwhile: look what is left")
+        await self._snapshots.write(removal.objects)
+        changes = [*removal.updates, *evolve(base.metadata)]
+        changed = apply_updates(base.metadata, changes, now_ms=now_ms)
+        addition = append_files(
+            await self._snapshots.table_state(changed, files),
+            files,
+            summary=summary,
+            now_ms=now_ms,
+            ids=self._ids,
+            names=self._names(pointer.id, version=version),
+        )
+        await self._snapshots.write(addition.objects)
+        objects = (*removal.objects, *addition.objects)
+        return await self._next(pointer, base, [*changes, *addition.updates], objects=objects, heads=addition.heads)
+
+    async def log_files(self, pointer: TablePointer) -> frozenset[str]:
+        """The data files of the branch `log`, as the pointer shows it. Raises DamagedTable."""
+        return await self.branch_files(pointer, LOG_BRANCH)
+
+    async def branch_files(self, pointer: TablePointer, branch: str) -> frozenset[str]:
+        """Its data files; none where there is no such branch. Raises DamagedTable."""
+        base = await self._files.read(pointer.metadata_location)
+        state = await self._snapshots.whole_state(base.metadata, (branch,))
+        return frozenset(
+            entry.path for own in state.entries.values() for entry in own if entry.status is not Status.DELETED
+        )
+
+    async def remove(
+        self, pointer: TablePointer, gone: AbstractSet[str], *, summary: Mapping[str, str]
+    ) -> PreparedCommit | None:
+        """Take data files out of `log`, and out of `main` as far as it still has them; None where neither does. Raises
+        DamagedTable."""
+        base = await self._files.read(pointer.metadata_location)
+        branches = (LOG_BRANCH, MAIN_BRANCH)
+        last_ms = last_rows_ms(base.metadata, head_of(base.metadata, LOG_BRANCH))
+        plan = remove_files(
+            await self._snapshots.whole_state(base.metadata, branches),
+            branches,
+            gone,
+            summary={**summary, **({} if last_ms is None else {LAST_ROWS_MS: str(last_ms)})},
+            now_ms=self._clock.wall_ms(),
+            ids=self._ids,
+            names=self._names(pointer.id, version=version_of(base.location) + 1),
+        )
+        if plan is None:
+            return None
         await self._snapshots.write(plan.objects)
         return await self._next(pointer, base, plan.updates, objects=plan.objects, heads=plan.heads)
 
-    async def expire(self, pointer: TablePointer, *, keep: int = SNAPSHOTS_KEPT) -> PreparedCommit | None:
-        """Forget old snapshots, once there are half as many again as `keep`; None while there are not. All manifest
-        lists are read (they mostly are in memory), so that nothing is deleted that any branch or tag still needs."""
+    async def expire(
+        self, pointer: TablePointer, *, keep: int = SNAPSHOTS_KEPT, trimmed_before_ms: int | None = None
+    ) -> PreparedCommit | None:
+        """Forget snapshots that the table can do without (expiry.py); None where there are none. All manifest lists are
+        read (they mostly are in memory), so that nothing is deleted that any branch or tag still needs."""
         base = await self._files.read(pointer.metadata_location)
-        if len(base.metadata["snapshots"]) <= keep + keep // 2:
+        expired = snapshots_to_expire(base.metadata, keep=keep, trimmed_before_ms=trimmed_before_ms)
+        if not expired:
             return None
-        expired = snapshots_to_expire(base.metadata, keep=keep)
         ids = {snapshot["snapshot-id"] for snapshot in expired}
-        lists = {
-            snapshot["snapshot-id"]: await self._snapshots.manifest_list(base.metadata, snapshot["snapshot-id"])
-            for snapshot in base.metadata["snapshots"]
-        }
-        superfluous = superfluous_files(
-            expired, [lists[id] for id in ids], [rows for id, rows in lists.items() if id not in ids]
-        )
+        lists = await self._lists(base.metadata)
+        old = [rows for id, rows in lists.items() if id in ids]
+        kept = [rows for id, rows in lists.items() if id not in ids]
+        superfluous = [
+            *superfluous_files(expired, old, kept),
+            *(await self._dead_data(base.metadata, old, kept) if may_free_data(base.metadata, expired) else ()),
+        ]
         updates = ({"action": "remove-snapshots", "snapshot-ids": sorted(ids)},)
-        return await self._next(pointer, base, updates, superfluous=superfluous)
+        return await self._next(pointer, base, updates, superfluous=tuple(self._own(base.metadata, superfluous)))
+
+    async def has_trimmed(self, pointer: TablePointer) -> bool:
+        """Whether snapshots are kept that retention has made superfluous, but for its grace."""
+        base = await self._files.read(pointer.metadata_location)
+        return bool(snapshots_to_expire(base.metadata, keep=SNAPSHOTS_KEPT, trimmed_before_ms=_LATEST_MS))
+
+    async def _dead_data(
+        self, metadata: Metadata, old: Iterable[Sequence[ManifestFile]], kept: Iterable[Sequence[ManifestFile]]
+    ) -> list[str]:
+        """Files of data and of deletes that only the old lists lead to, and ledgers of whose files none is left."""
+        if str((metadata.get("properties") or {}).get(GC_ENABLED, "true")).lower() == "false":
+            return []
+        staying = {row["manifest_path"]: row for rows in kept for row in rows}
+        going = {row["manifest_path"]: row for rows in old for row in rows if row["manifest_path"] not in staying}
+        candidates = await self._live_paths(metadata, going.values())
+        living = await self._live_paths(metadata, staying.values()) if candidates else set()
+        dead = sorted(candidates - living)
+        return [*dead, *superfluous_ledgers(dead, living)]
+
+    async def _live_paths(self, metadata: Metadata, rows: Iterable[ManifestFile]) -> set[str]:
+        return {path for row in rows for path in await self._snapshots.live_paths(metadata, row)}
+
+    def _own(self, metadata: Metadata, locations: Iterable[str]) -> list[str]:
+        """Those that lie in the table's folders. Others may be somebody else's too."""
+        folders = (f"{metadata['location']}/", f"{self._objects.log_folder(metadata['table-uuid'])}/")
+        return [location for location in locations if location.startswith(folders)]
+
+    async def _lists(self, metadata: Metadata) -> dict[int, Sequence[ManifestFile]]:
+        """The manifest lists of all snapshots, by id."""
+        ids = [snapshot["snapshot-id"] for snapshot in metadata["snapshots"]]
+        return {id: await self._snapshots.manifest_list(metadata, id) for id in ids}
+
+    def _names(self, table: TableId, *, version: int) -> CommitNames:
+        return CommitNames(folder=self._objects.commits_folder(table), version=version, attempt=self._ids.uuid())
 
     async def _next(
         self,
@@ -125,7 +273,7 @@ class TopicCommits:
         superfluous: tuple[str, ...] = (),
     ) -> PreparedCommit:
         changed = apply_updates(base.metadata, updates, now_ms=self._clock.wall_ms())
-        next = await self._files.write_next(base, changed)
+        next = await self._files.write_next(base, changed, folder=self._objects.commits_folder(pointer.id))
         moved = replace(pointer, metadata_location=next.location)
         return PreparedCommit(
             move=PointerMove(pointer=moved, expected_location=pointer.metadata_location),
@@ -134,6 +282,28 @@ class TopicCommits:
             objects=objects,
             superfluous=(*next.superfluous, *superfluous),
         )
+
+    async def leftovers(self, listed: Sequence[str], pointer: TablePointer) -> list[str]:
+        """What commits that failed or crashed left behind among the objects `listed`, which must have been listed
+        before the pointer was read. Raises DamagedTable."""
+        version = version_of(pointer.metadata_location)
+        metadata = (await self._files.read(pointer.metadata_location)).metadata
+        needed = {
+            pointer.metadata_location,
+            *(entry["metadata-file"] for entry in metadata.get("metadata-log") or ()),
+            *(snapshot["manifest-list"] for snapshot in metadata["snapshots"]),
+            *(row["manifest_path"] for rows in (await self._lists(metadata)).values() for row in rows),
+        }
+        return [location for location in listed if is_settled(location, version) and location not in needed]
+
+    async def unreached(self, listed: Sequence[str], pointer: TablePointer) -> list[str]:
+        """Those of the data files and ledgers `listed` that no snapshot leads to; they must have been listed before the
+        pointer was read. Raises DamagedTable."""
+        metadata = (await self._files.read(pointer.metadata_location)).metadata
+        rows = {row["manifest_path"]: row for own in (await self._lists(metadata)).values() for row in own}
+        living = await self._live_paths(metadata, rows.values())
+        needed = living | {f"{path.rpartition('/')[0]}/{LEDGER_NAME}" for path in living}
+        return [location for location in listed if location not in needed]
 
     async def manifests_of(self, metadata: Metadata, snapshot_id: int) -> Sequence[ManifestFile]:
         """What a snapshot is made of. Raises DamagedTable."""

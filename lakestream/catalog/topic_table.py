@@ -7,13 +7,12 @@ shop_orders_v2__log     ->  the same files, `log` in place of `main`, every syst
 from collections.abc import Collection, Mapping, Sequence
 
 from lakestream.catalog.apply import apply_updates
+from lakestream.catalog.commit_names import CommitNames
 from lakestream.catalog.creation import empty_table
 from lakestream.catalog.snapshots import NewIds, NewObject, TableState, append_files
 from lakestream.catalog.values import Json, Metadata, by_id
-from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH
+from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, OWN_BRANCHES
 from lakestream.world.ids import derived_uuid
-
-LOG_SUFFIX = "__log"
 
 TOPIC_PROPERTIES = {
     "write.parquet.compression-codec": "zstd",
@@ -40,9 +39,14 @@ _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 def table_name(topic_name: str, taken: Collection[str]) -> str:
     """A name for a topic's table that is not among `taken`, which holds lower-case names."""
     plain = "".join(one if one in _NAME_CHARACTERS else "_" for one in topic_name.lower())
-    name = f"{plain}_topic" if plain in _METADATA_TABLES or plain.endswith(LOG_SUFFIX) else plain
+    name = f"{plain}_topic" if plain in _METADATA_TABLES or branch_of(plain) else plain
     candidates = (name, *(f"{name}_{number}" for number in range(2, len(taken) + 3)))
-    return next(one for one in candidates if one not in taken and f"{one}{LOG_SUFFIX}" not in taken)
+    return next(one for one in candidates if not any(each in taken for each in _all_names(one)))
+
+
+def _all_names(table: str) -> list[str]:
+    """Under which a topic's table is found."""
+    return [table, *(table + suffix_of(branch) for branch in OWN_BRANCHES)]
 
 
 def new_topic_table(
@@ -52,6 +56,7 @@ def new_topic_table(
     location: str,
     now_ms: int,
     ids: NewIds,
+    names: CommitNames,
     uuid: str,
     last_column_id: int,
     format_version: int = 2,
@@ -78,33 +83,52 @@ def new_topic_table(
     )
     made["last-column-id"] = max(made["last-column-id"], last_column_id)
     empty = TableState(metadata=made, lists={}, entries={})
-    plan = append_files(empty, {LOG_BRANCH: (), MAIN_BRANCH: ()}, summary={}, now_ms=now_ms, ids=ids)
+    plan = append_files(empty, {LOG_BRANCH: (), MAIN_BRANCH: ()}, summary={}, now_ms=now_ms, ids=ids, names=names)
     return apply_updates(made, plan.updates, now_ms=now_ms), plan.objects
 
 
-def log_table(metadata: Metadata, system_fields: Sequence[Json]) -> Metadata:
-    """The topic's table with `log` in place of `main`, and those of `system_fields` that its schema hides shown."""
-    log = metadata["refs"][LOG_BRANCH]
-    schema = _with_fields(by_id(metadata["schemas"], "schema-id", metadata["current-schema-id"]) or {}, system_fields)
+def branch_table(metadata: Metadata, branch: str, fields: Sequence[Json]) -> Metadata:
+    """The topic's table with a branch of ours in place of `main`; `fields` are shown as they are here, whatever the
+    table's own schema says of them. Without snapshot where there is no such branch yet."""
+    head = (metadata["refs"].get(branch) or {}).get("snapshot-id")
+    schema = _with_fields(by_id(metadata["schemas"], "schema-id", metadata["current-schema-id"]) or {}, fields)
     others = [one for one in metadata["schemas"] if one["schema-id"] != metadata["current-schema-id"]]
-    head = by_id(metadata["snapshots"], "snapshot-id", log["snapshot-id"]) or {}
     return {
         **metadata,
         # Always the same for a table, and not the table's own: engines tell tables apart by it.
-        "table-uuid": derived_uuid(metadata["table-uuid"] + LOG_SUFFIX),
+        "table-uuid": derived_uuid(metadata["table-uuid"] + suffix_of(branch)),
         "schemas": [*others, schema],
         "last-column-id": max([metadata["last-column-id"], *(field["id"] for field in schema["fields"])]),
-        "current-snapshot-id": log["snapshot-id"],
-        "refs": {MAIN_BRANCH: {"type": "branch", "snapshot-id": log["snapshot-id"]}},
-        "snapshot-log": [{"snapshot-id": log["snapshot-id"], "timestamp-ms": head.get("timestamp-ms", 0)}],
+        **(_at_head(metadata, head) if head is not None else _EMPTY),
     }
 
 
-def log_of(name: str) -> str | None:
-    """The table whose log this name means, or None."""
-    return name.removesuffix(LOG_SUFFIX) if name.endswith(LOG_SUFFIX) and name != LOG_SUFFIX else None
+_EMPTY: Json = {"current-snapshot-id": None, "refs": {}, "snapshot-log": [], "snapshots": []}
 
 
-def _with_fields(schema: Json, system_fields: Sequence[Json]) -> Json:
-    shown = {field["id"] for field in schema["fields"]}
-    return {**schema, "fields": [*schema["fields"], *(field for field in system_fields if field["id"] not in shown)]}
+def _at_head(metadata: Metadata, head: int) -> Json:
+    snapshot = by_id(metadata["snapshots"], "snapshot-id", head) or {}
+    return {
+        "current-snapshot-id": head,
+        "refs": {MAIN_BRANCH: {"type": "branch", "snapshot-id": head}},
+        "snapshot-log": [{"snapshot-id": head, "timestamp-ms": snapshot.get("timestamp-ms", 0)}],
+    }
+
+
+def suffix_of(branch: str) -> str:
+    return f"__{branch}"
+
+
+def branch_of(name: str) -> tuple[str, str] | None:
+    """The table and the branch of ours that this name means, or None."""
+    for branch in OWN_BRANCHES:
+        suffix = suffix_of(branch)
+        if name.endswith(suffix) and name != suffix:
+            return name.removesuffix(suffix), branch
+    return None
+
+
+def _with_fields(schema: Json, shown: Sequence[Json]) -> Json:
+    by_id = {field["id"]: field for field in shown}
+    own = [by_id.pop(field["id"], field) for field in schema["fields"]]
+    return {**schema, "fields": [*own, *by_id.values()]}

@@ -46,7 +46,8 @@ def wanted_texts(value: Any, name: str) -> dict[str, str]:
 
 
 def by_id(values: list[Json], id_name: str, id: int) -> Json | None:
-    return next((value for value in values if value.get(id_name) == id), None)
+    # From the end: the newest come last and are mostly what is asked for, and a table has hundreds of snapshots.
+    return next((value for value in reversed(values) if value.get(id_name) == id), None)
 
 
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text", int: "a whole number", bool: "true or false"}

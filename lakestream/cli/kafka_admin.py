@@ -28,6 +28,8 @@ class TopicConfigEntry:
     name: str
     value: str | None
     is_set: bool
+    meaning: str
+    """What the broker says of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,10 +86,15 @@ def describe_config(kafka: KafkaClient, name: str) -> list[TopicConfigEntry]:
     resource = structs.DescribeConfigsResource(
         resource_type=_TOPIC_RESOURCE, resource_name=name, configuration_keys=None
     )
-    [result] = kafka.call(DESCRIBE_CONFIGS, resources=[resource]).results
+    [result] = kafka.call(DESCRIBE_CONFIGS, resources=[resource], include_documentation=True).results
     check(result.error_code, result.error_message, f"describe topic '{name}'")
     return [
-        TopicConfigEntry(name=entry.name, value=entry.value, is_set=entry.config_source == _TOPIC_CONFIG_SOURCE)
+        TopicConfigEntry(
+            name=entry.name,
+            value=entry.value,
+            is_set=entry.config_source == _TOPIC_CONFIG_SOURCE,
+            meaning=entry.documentation or "",
+        )
         for entry in result.configs
     ]
 

@@ -34,6 +34,7 @@ COMMANDS = (
     "sql",
     "verify",
     "schema",
+    "quarantine",
     "status",
     "settings",
     "segment",

@@ -17,7 +17,7 @@ import typer
 
 from lakestream.cli.failures import WrongUse
 from lakestream.cli.gateway_client import ask_gateway
-from lakestream.cli.options import Config, Http, SetValues, http_address
+from lakestream.cli.options import Config, Http, SetValues, http_address, loaded_settings
 from lakestream.cli.output import say
 
 CATALOG_PATH = "/iceberg"
@@ -50,7 +50,14 @@ def sql(
     uri = f"http://{address}{CATALOG_PATH}"
     if engine is Engine.SPARK:
         say("starting Spark, which takes ten seconds ...")
-        asked = importlib.import_module(_SPARK).ask_spark(uri, query)
+        settings = loaded_settings(config, values).settings
+        asked = importlib.import_module(_SPARK).ask_spark(
+            uri,
+            query,
+            master=settings.spark.master,
+            objects_url=settings.objects_url,
+            objects_options=settings.objects_options,
+        )
     else:
         asked = importlib.import_module(_DUCKDB).ask_duckdb(uri, query)
     printing = importlib.import_module(_ANSWER)

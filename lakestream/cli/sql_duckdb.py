@@ -12,6 +12,7 @@ from lakestream.cli.failures import CommandFailed
 _EXTENSIONS = ("avro", "httpfs", "iceberg")
 """In the order in which they need each other."""
 _ROWS_PER_BATCH = 10_000
+_INSERT = "INSERT"
 
 
 @contextmanager
@@ -22,7 +23,7 @@ def ask_duckdb(uri: str, query: str) -> Iterator[pa.RecordBatchReader]:
             _attach(connection, uri)
             yield connection.execute(query).to_arrow_reader(_ROWS_PER_BATCH)
         except (duckdb.Error, pa.ArrowInvalid) as error:
-            raise CommandFailed(_advice(str(error))) from None
+            raise CommandFailed(_advice(str(error), query)) from None
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, uri: str) -> None:
@@ -52,9 +53,14 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _advice(said: str) -> str:
+def _advice(said: str, query: str) -> str:
     """What DuckDB says, and what to do about it where that is not plain."""
     said = said.strip()
+    if query.lstrip()[: len(_INSERT)].upper() == _INSERT:
+        return (
+            f"{said}\nIf this is the table of a topic: it takes no rows by INSERT. Produce them to the topic "
+            "(`lakestream produce TOPIC`), and they are in the table within seconds"
+        )
     if "Table with name" in said or "does not exist" in said:
         return (
             f"{said}\n`lakestream sql 'SHOW TABLES'` lists the tables. A new topic gets its table within seconds; "

@@ -31,7 +31,7 @@ def status(http: Http = None, as_json: AsJson = False, config: Config = None, va
 def _print_tables(found: Any) -> None:
     wal = found["wal"]
     print_table(
-        ["table", ">lag records", ">lag bytes", ">lag", ">debt", ">files", ">bytes", ">by others", "last commit"],
+        ["table", ">lag records", ">lag bytes", ">lag", ">debt", ">files", ">bytes", ">over one copy", "last commit"],
         [_table_row(topic["name"], topic["table"]) for topic in found["topics"]],
         title=f"tables  pipeline {'running' if found['pipeline'] else 'not running'}  "
         f"wal {in_units(wal['bytes'])}, of which {in_units(wal['bytes_over_one_copy'])} over one copy",
@@ -39,6 +39,8 @@ def _print_tables(found: Any) -> None:
     for topic in found["topics"]:
         if "error" in topic["table"]:
             say(f"table of {topic['name']}: {topic['table']['error']}")
+        if set_aside := topic["table"].get("quarantined_records"):
+            say(f"{set_aside} records of {topic['name']} are set aside: `lakestream quarantine show {topic['name']}`")
     if wal["overdue_segments"]:
         say(f"{len(wal['overdue_segments'])} WAL objects should have been deleted: is a broker running?")
 
@@ -49,7 +51,12 @@ def _table_row(topic: str, table: Any) -> tuple[object, ...]:
         return (f"{topic} has none yet", *lag, None, None, None, None)
     if "error" in table:
         return (table["table"], *lag, None, None, None, "damaged")
-    own = (table["files"], in_units(table["bytes"]), in_units(table["bytes_by_others"]), _time(table["last_commit_ms"]))
+    own = (
+        table["files"],
+        in_units(table["bytes"]),
+        in_units(table["bytes_over_one_copy"]),
+        _time(table["last_commit_ms"]),
+    )
     return (table["table"], *lag, *own)
 
 

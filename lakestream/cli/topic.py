@@ -9,6 +9,7 @@ from lakestream.cli.failures import WrongUse
 from lakestream.cli.kafka_client import KafkaClient
 from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address, pair
 from lakestream.cli.output import print_json, print_table
+from lakestream.model.configs_without_effect import NO_EFFECT
 
 app = typer.Typer(no_args_is_help=True, help="Create, list, describe, alter and delete topics.")
 
@@ -66,7 +67,10 @@ def describe(
                     {"partition": p.index, "leader": p.leader, "log_start": p.log_start, "next_offset": p.next_offset}
                     for p in partitions
                 ],
-                "config": {entry.name: {"value": entry.value, "set": entry.is_set} for entry in entries},
+                "config": {
+                    entry.name: {"value": entry.value, "set": entry.is_set, "meaning": entry.meaning}
+                    for entry in entries
+                },
             }
         )
         return
@@ -76,9 +80,7 @@ def describe(
         title=f"topic {name}",
     )
     print()
-    print_table(
-        ["config", "value", ""], [(e.name, e.value, "set on the topic" if e.is_set else "default") for e in entries]
-    )
+    print_table(["config", "value", ""], [(entry.name, entry.value, _standing(entry)) for entry in entries])
 
 
 @app.command()
@@ -117,6 +119,11 @@ def delete(
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
         kafka_admin.delete_topic(client, name)
     _done(as_json, topic=name, done="deleted")
+
+
+def _standing(entry: kafka_admin.TopicConfigEntry) -> str:
+    where = "set on the topic" if entry.is_set else "default"
+    return f"{where}; no effect" if entry.meaning.startswith(NO_EFFECT) else where
 
 
 def _done(as_json: bool, *, topic: str, done: str) -> None:

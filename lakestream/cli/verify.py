@@ -21,11 +21,13 @@ from lakestream.cli.kafka_client import KafkaClient
 from lakestream.cli.options import AsJson, Config, Http, Kafka, SetValues, http_address, kafka_address, loaded_settings
 from lakestream.cli.output import print_json, print_table, say
 from lakestream.settings.address import Address
+from lakestream.settings.model import Settings
 
 STATUS_PATH = "/admin/status"
 CATALOG_PATH = "/iceberg"
 FAILED = 1
 _SESSION = "lakestream.table.lake_session"
+_REMOTE_FILES = "lakestream.table.remote_files"
 _VERIFICATION = "lakestream.table.verify.verification"
 
 
@@ -39,11 +41,11 @@ def verify(
 ) -> None:
     """Prove that topics and their tables hold the same records."""
     gateway = http_address(config, values, http)
-    options = loaded_settings(config, values).settings.objects_options
+    settings = loaded_settings(config, values).settings
     status = ask_gateway(gateway, STATUS_PATH)
     chosen = _chosen(status, topics or [])
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
-        verdicts = _verify_all(gateway, client, chosen, options)
+        verdicts = _verify_all(gateway, client, chosen, settings)
     overdue = status["wal"]["overdue_segments"]
     found = {
         "verified": not overdue and not any(verdict["problems"] for verdict in verdicts),
@@ -66,7 +68,7 @@ def _chosen(status: Any, names: Sequence[str]) -> list[Any]:
 
 
 def _verify_all(
-    gateway: Address, client: KafkaClient, topics: Sequence[Any], options: Mapping[str, str]
+    gateway: Address, client: KafkaClient, topics: Sequence[Any], settings: Settings
 ) -> list[dict[str, Any]]:
     tabled = [topic for topic in topics if topic["table"]["table"] is not None]
     verdicts = {topic["name"]: _without_table(topic) for topic in topics}
@@ -75,15 +77,18 @@ def _verify_all(
     say("starting Spark, which takes ten seconds ...")
     session = importlib.import_module(_SESSION).lake_session
     verification = importlib.import_module(_VERIFICATION)
+    files = importlib.import_module(_REMOTE_FILES).remote_files(settings.objects_url, settings.objects_options)
     records = sum(max(0, part["tabled_until"] - part["log_start"]) for one in tabled for part in one["partitions"])
     with (
-        session(f"http://{gateway}{CATALOG_PATH}", name="lakestream-verify") as spark,
+        session(
+            f"http://{gateway}{CATALOG_PATH}", name="lakestream-verify", master=settings.spark.master, files=files
+        ) as spark,
         Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as shown,
     ):
         task = shown.add_task("verifying", total=records)
         for topic in tabled:
             shown.update(task, description=f"verifying {topic['name']}")
-            asked = _to_verify(verification, gateway, client, topic, options)
+            asked = _to_verify(verification, gateway, client, topic, settings.objects_options)
             found = verification.verify_topic(spark, asked, lambda done: shown.advance(task, done))
             verdicts[topic["name"]] = asdict(found)
     return list(verdicts.values())

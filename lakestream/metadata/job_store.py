@@ -9,7 +9,7 @@ nothing. A job that was begun ends in one of two states, once: committed or drop
 from collections.abc import Sequence
 from typing import Protocol
 
-from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, UntabledSpan
+from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
 from lakestream.model.table_errors import CompactionFenced
 from lakestream.model.topic import PartitionId, TopicId
 
@@ -63,6 +63,17 @@ class JobStore(Protocol):
 
     async def answer_compactions(self, topics: Sequence[TopicId]) -> None:
         """The wishes for these topics are granted, or nothing is left to do for them."""
+        ...
+
+    # --- what the log no longer needs ----------------------------------------------------------
+
+    async def trimmed_topics(self) -> list[TrimmedTopic]:
+        """Topics with a table whose logs no longer begin at 0, by id."""
+        ...
+
+    async def living_files(self, topic: TopicId) -> frozenset[str]:
+        """The table files in which any record of the log lies. A file that was in the table before this was asked, and
+        is not among them, holds nothing from the log's start on, and never will again."""
         ...
 
     # --- jobs ----------------------------------------------------------------------------------

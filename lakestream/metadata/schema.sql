@@ -170,6 +170,18 @@ CREATE TABLE compaction_ask (
     asked_ms                   bigint   NOT NULL
 );
 
+-- What someone asks to be done with values that were set aside, and the answer, for an hour. Written: by the gateway when it
+-- is asked, by the pipeline when it is done. Read: by the pipeline, and by whoever waits.
+CREATE TABLE repair (
+    id                         text     NOT NULL PRIMARY KEY,  -- a ULID
+    topic_id                   bytea    NOT NULL,
+    request                    text     NOT NULL,              -- JSON
+    state                      smallint NOT NULL,              -- 1 asked, 2 done, 3 failed
+    answer                     text,                           -- JSON, or a message
+    asked_ms                   bigint   NOT NULL
+);
+CREATE INDEX repair_by_state ON repair (state, id);
+
 -- Who may do something until when, with a token that rises with every new holder. Written: by its holder. Read: by its commits.
 CREATE TABLE lease (
     name                       text     NOT NULL PRIMARY KEY,

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 from lakestream.metadata.group_store import GroupStore
 from lakestream.metadata.job_store import JobStore
 from lakestream.metadata.registry_store import RegistryStore
+from lakestream.metadata.repair_store import RepairStore
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.broker import BrokerLease, BrokerSpec, LiveBroker
 from lakestream.model.config_edit import ConfigEdit
@@ -70,6 +71,11 @@ class MetadataStore(Protocol):
     @property
     def registry(self) -> RegistryStore:
         """What it does for the schema registry."""
+        ...
+
+    @property
+    def repairs(self) -> RepairStore:
+        """What it does for repairs of values that were set aside."""
         ...
 
     # --- the cluster -------------------------------------------------------------------------
@@ -172,7 +178,7 @@ class MetadataStore(Protocol):
         """Drop the oldest spans while they are expired (greatest timestamp, or commit time where there is
         none, below `expired_before_ms`) or while the rest still holds `bytes_max` or more; at most
         `spans_max` a call. Raises log_start accordingly; returns the number of spans dropped, 0 where the
-        partition is gone."""
+        partition is gone. Where the topic has a table, only what has got there is taken."""
         ...
 
     # --- producers ---------------------------------------------------------------------------

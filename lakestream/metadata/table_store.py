@@ -16,6 +16,9 @@ RECEIPT_KEPT_MS = 3_600_000
 
 _LEVEL_SEPARATOR = "\x1f"
 
+NOWHERE = ""
+"""The namespace of dropped tables: nobody can name it, so their own names are free at once."""
+
 
 class TableName(NamedTuple):
     name: str
@@ -82,6 +85,10 @@ class TableStore(Protocol):
 
     async def drop_table(self, table: TableId, *, receipt: Receipt | None = None) -> None:
         """Forget the pointer; files stay. Raises UnknownTable."""
+        ...
+
+    async def dropped_tables(self, age_ms: int, limit: int) -> list[TableId]:
+        """Those that went with their topics so long ago. `drop_table` forgets them, once their files are gone."""
         ...
 
     # --- receipts ------------------------------------------------------------------------------

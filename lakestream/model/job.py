@@ -48,6 +48,14 @@ class UntabledSpan(NamedTuple):
     """Over this span and everything before it in the partition."""
 
 
+class TrimmedTopic(NamedTuple):
+    """A topic that has a table and has lost its first records, by retention or DeleteRecords."""
+
+    topic: TopicId
+    offsets: int
+    """How many offsets lie below the starts of its partitions, all together. Never falls."""
+
+
 class NewJob(NamedTuple):
     id: JobId
     table: TableId

@@ -20,6 +20,10 @@ LOG_BRANCH = "log"
 """Every retained record in offset order: what Kafka reads. The catalog alone moves it."""
 MAIN_BRANCH = "main"
 """What SQL reads. It shares snapshots with `log` until someone changes it."""
+QUARANTINE_BRANCH = "quarantine"
+"""Values that broke their contract, until they are repaired or discarded: a copy of rows that `log` has as well."""
+OWN_BRANCHES = (LOG_BRANCH, QUARANTINE_BRANCH)
+"""Those that the catalog alone moves, and that no expiry takes."""
 
 
 class TableKind(Enum):
@@ -27,6 +31,8 @@ class TableKind(Enum):
     """The table of a topic: the catalog guards it."""
     ORDINARY = "ordinary"
     VIEW = "view"
+    DROPPED = "dropped"
+    """Went with its topic: it has no name any more, and its files go after a grace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

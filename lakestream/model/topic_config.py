@@ -1,59 +1,41 @@
 """Topic configs: every one that is known, what it means, its default and what it may be set to.
 
-A name that is not here is refused, and nothing here is ignored. `TopicConfig` is the typed form that
-the broker works with.
+A name that is not here is refused, and what is here and changes nothing says so (configs_without_effect.py).
+`TopicConfig` is the typed form that the broker works with.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from lakestream.model.config_definition import (
+    INT64_MAX,
+    ConfigDefinition,
+    ConfigType,
+    matching,
+    number,
+    one_of,
+    some_of,
+)
+from lakestream.model.configs_without_effect import CONFIGS_WITHOUT_EFFECT
 from lakestream.model.errors import InvalidTopicConfig
+from lakestream.model.table import STREAMS, Namespace
+from lakestream.model.value_configs import VALIDATE, VALUE_CONFIGS, Validation
 
-_INT64_MAX = 2**63 - 1
-
-
-class ConfigType(StrEnum):
-    LONG = "long"
-    INT = "int"
-    STRING = "string"
-    LIST = "list"
+ON_TOPIC_DELETE = "lakestream.table.on-topic-delete"
+TABLE_NAMESPACE = "lakestream.table.namespace"
+_DROP = "drop"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigDefinition:
-    name: str
-    type: ConfigType
-    default: str
-    meaning: str
-    problem: Callable[[str], str | None]
-    """Why a value cannot be used, or None."""
+class Compression(StrEnum):
+    """What `compression.type` may say."""
 
-
-def _number(low: int, high: int) -> Callable[[str], str | None]:
-    def problem(value: str) -> str | None:
-        try:
-            number = int(value)
-        except ValueError:
-            return f"'{value}' is not a whole number"
-        return None if low <= number <= high else f"{number} is not between {low} and {high}"
-
-    return problem
-
-
-def _one_of(*allowed: str) -> Callable[[str], str | None]:
-    def problem(value: str) -> str | None:
-        return None if value in allowed else f"'{value}' is not one of: {', '.join(allowed)}"
-
-    return problem
-
-
-def _some_of(*allowed: str) -> Callable[[str], str | None]:
-    def problem(value: str) -> str | None:
-        unknown = [one for one in value.split(",") if one.strip() not in allowed]
-        return f"'{value}' is not a list of: {', '.join(allowed)}" if unknown else None
-
-    return problem
+    PRODUCER = "producer"
+    UNCOMPRESSED = "uncompressed"
+    GZIP = "gzip"
+    SNAPPY = "snappy"
+    LZ4 = "lz4"
+    ZSTD = "zstd"
 
 
 _DEFINITIONS = (
@@ -64,71 +46,88 @@ _DEFINITIONS = (
         meaning="What happens to old records: 'delete' drops them once retention.ms or retention.bytes says so. "
         "'compact' demands a key of every record; records that a later one of the same key replaces are not removed "
         "yet, and without 'delete' retention does not apply.",
-        problem=_some_of("delete", "compact"),
+        problem=some_of("delete", "compact"),
     ),
     ConfigDefinition(
         name="compression.type",
         type=ConfigType.STRING,
-        default="producer",
-        meaning="Batches are kept exactly as the producer compressed them.",
-        problem=_one_of("producer"),
+        default=Compression.PRODUCER,
+        meaning="How batches are compressed: exactly as the producer sent them (producer), or all in one way; those "
+        "that came otherwise are compressed again. Records that are read back from the table come in the same "
+        "codec; under 'producer' those that were compressed come as lz4.",
+        problem=one_of(*Compression),
+    ),
+    ConfigDefinition(
+        name=TABLE_NAMESPACE,
+        type=ConfigType.STRING,
+        default=".".join(STREAMS),
+        meaning="The namespace of the topic's table in the catalog, with dots between its levels. Setting it moves the "
+        "table there, under its name if that is free; taking it back leaves the table where it is.",
+        problem=matching(r"[a-z0-9_]{1,64}(\.[a-z0-9_]{1,64}){0,7}", "lower-case letters, digits, _ and single dots"),
+    ),
+    ConfigDefinition(
+        name=ON_TOPIC_DELETE,
+        type=ConfigType.STRING,
+        default="keep",
+        meaning="What becomes of the table when the topic is deleted: 'keep' leaves it as an ordinary table, 'drop' "
+        "takes it out of the catalog at once and deletes its files after a grace (wal.grace_ms).",
+        problem=one_of("keep", _DROP),
     ),
     ConfigDefinition(
         name="max.message.bytes",
         type=ConfigType.INT,
         default=str(1024 * 1024 + 12),
         meaning="The largest record batch, as compressed by the producer.",
-        problem=_number(0, 64 * 1024 * 1024),
+        problem=number(0, 64 * 1024 * 1024),
     ),
     ConfigDefinition(
         name="message.timestamp.after.max.ms",
         type=ConfigType.LONG,
         default="3600000",
         meaning="How far a record's timestamp may lie in the future.",
-        problem=_number(0, _INT64_MAX),
+        problem=number(0, INT64_MAX),
     ),
     ConfigDefinition(
         name="message.timestamp.before.max.ms",
         type=ConfigType.LONG,
-        default=str(_INT64_MAX),
+        default=str(INT64_MAX),
         meaning="How far a record's timestamp may lie in the past.",
-        problem=_number(0, _INT64_MAX),
+        problem=number(0, INT64_MAX),
     ),
     ConfigDefinition(
         name="message.timestamp.type",
         type=ConfigType.STRING,
         default="CreateTime",
         meaning="Whose time a record has: the producer's (CreateTime) or the broker's (LogAppendTime).",
-        problem=_one_of("CreateTime", "LogAppendTime"),
-    ),
-    ConfigDefinition(
-        name="min.insync.replicas",
-        type=ConfigType.INT,
-        default="1",
-        meaning="Always 1: the object store replicates, and an acknowledged record is durable there.",
-        problem=_number(1, 1),
+        problem=one_of("CreateTime", "LogAppendTime"),
     ),
     ConfigDefinition(
         name="retention.bytes",
         type=ConfigType.LONG,
         default="-1",
         meaning="How many bytes a partition keeps at least, before its oldest records go; -1: all.",
-        problem=_number(-1, _INT64_MAX),
+        problem=number(-1, INT64_MAX),
     ),
     ConfigDefinition(
         name="retention.ms",
         type=ConfigType.LONG,
         default="-1",
         meaning="How long records are kept, by their timestamps; -1: for ever.",
-        problem=_number(-1, _INT64_MAX),
+        problem=number(-1, INT64_MAX),
     ),
 )
 
-TOPIC_CONFIGS: Mapping[str, ConfigDefinition] = {definition.name: definition for definition in _DEFINITIONS}
+TOPIC_CONFIGS: Mapping[str, ConfigDefinition] = {
+    definition.name: definition
+    for definition in sorted(
+        (*_DEFINITIONS, *CONFIGS_WITHOUT_EFFECT, *VALUE_CONFIGS), key=lambda definition: definition.name
+    )
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfig:
+    compression: Compression
     max_message_bytes: int
     timestamp_after_max_ms: int
     timestamp_before_max_ms: int
@@ -137,6 +136,8 @@ class TopicConfig:
     """The topic is a compacted one: records without a key could never be replaced."""
     retention_ms: int | None
     retention_bytes: int | None
+    validation: Validation
+    """What is asked of values before they are stored."""
 
 
 def check_topic_config(config: Mapping[str, str]) -> None:
@@ -149,6 +150,17 @@ def check_topic_config(config: Mapping[str, str]) -> None:
             raise InvalidTopicConfig(f"topic config '{name}': {problem}")
 
 
+def table_namespace(config: Mapping[str, str]) -> Namespace | None:
+    """Where the topic's table shall be; None where nobody has said so."""
+    asked = config.get(TABLE_NAMESPACE)
+    return None if asked is None else tuple(asked.split("."))
+
+
+def drops_its_table(config: Mapping[str, str]) -> bool:
+    """Whether the table of a topic with this config goes when the topic does."""
+    return config.get(ON_TOPIC_DELETE) == _DROP
+
+
 def typed_topic_config(config: Mapping[str, str]) -> TopicConfig:
     """The config with defaults filled in. `config` has been checked."""
 
@@ -158,6 +170,7 @@ def typed_topic_config(config: Mapping[str, str]) -> TopicConfig:
     policies = {policy.strip() for policy in value("cleanup.policy").split(",")}
     deletes = "delete" in policies
     return TopicConfig(
+        compression=Compression(value("compression.type")),
         keys_required="compact" in policies,
         max_message_bytes=int(value("max.message.bytes")),
         timestamp_after_max_ms=int(value("message.timestamp.after.max.ms")),
@@ -165,6 +178,7 @@ def typed_topic_config(config: Mapping[str, str]) -> TopicConfig:
         log_append_time=value("message.timestamp.type") == "LogAppendTime",
         retention_ms=_unless_forever(int(value("retention.ms"))) if deletes else None,
         retention_bytes=_unless_forever(int(value("retention.bytes"))) if deletes else None,
+        validation=Validation(value(VALIDATE)),
     )
 
 

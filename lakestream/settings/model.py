@@ -90,10 +90,11 @@ class BrokerSettings(Group):
         description="Where this broker serves health and metrics to the gateway; port 0 takes a free one.",
     )
     lease_ms: PositiveInt = Field(
-        default=10_000,
+        default=5_000,
         ge=1_000,
         le=300_000,
-        description="A broker that has been silent for this long is taken for dead.",
+        description="A broker that has been silent for this long is taken for dead, and others do its work soon after. "
+        "Keep it below the shortest session timeout of consumers, so that a coordinator's death is not theirs.",
     )
 
 
@@ -122,6 +123,13 @@ class ProduceSettings(Group):
     validation: Literal["full", "header"] = Field(
         default="full",
         description="What is checked of a produced batch: every record, as Kafka does, or only header and checksum.",
+    )
+
+
+class PipelineSettings(Group):
+    http: HostPort = Field(
+        default=Address("127.0.0.1", 0),
+        description="Where the pipeline serves health and metrics to the gateway; port 0 takes a free one.",
     )
 
 
@@ -205,6 +213,7 @@ class Settings(Group):
     wal: WalSettings = WalSettings()
     produce: ProduceSettings = ProduceSettings()
     group: GroupSettings = GroupSettings()
+    pipeline: PipelineSettings = PipelineSettings()
     spark: SparkSettings = SparkSettings()
     log: LogSettings = LogSettings()
 

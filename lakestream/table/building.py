@@ -5,15 +5,29 @@ from collections.abc import Mapping
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFiles
 from lakestream.catalog.topic_commits import TopicCommits
+from lakestream.contract.values.growing import GrowingContracts
+from lakestream.contract.values.registered import RegisteredWriters
 from lakestream.metadata.store import MetadataStore
 from lakestream.table.compaction.commit import Committer
 from lakestream.table.compaction.plan import PlanLimits
+from lakestream.table.compaction.rewriting import Rewriter, Rewriting, WorkersObjects
+from lakestream.table.contracts import TopicContracts
+from lakestream.table.dropped_tables import DroppedTables
 from lakestream.table.left_behind import LeftBehind
-from lakestream.table.pipeline import Pipeline, Rewriter, WorkersObjects
+from lakestream.table.left_commits import LeftCommits
+from lakestream.table.left_files import LeftFiles
+from lakestream.table.metrics import PipelineMetrics
+from lakestream.table.pipeline import Pipeline
+from lakestream.table.repairs import Repairs
 from lakestream.table.topic_tables import TopicTables
+from lakestream.table.trimming import Trimming
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.store import ObjectStore
+from lakestream.world.threads import InlineThreads, Threads
+
+GRACE_MS = 3_600_000
+"""As the setting `wal.grace_ms` has it: how long readers may hold on to what is no longer referred to."""
 
 
 def build_pipeline(
@@ -23,20 +37,46 @@ def build_pipeline(
     objects_options: Mapping[str, str],
     rewriter: Rewriter,
     limits: PlanLimits,
+    grace_ms: int = GRACE_MS,
     clock: Clock,
     ids: Ids,
+    threads: Threads | None = None,
+    metrics: PipelineMetrics | None = None,
 ) -> Pipeline:
+    """`threads` parse schemas; without, that is done on the spot."""
+    counted = metrics or PipelineMetrics()
     locations = TableObjects(objects)
     files = MetadataFiles(locations, ids=ids)
     commits = TopicCommits(objects=locations, files=files, clock=clock, ids=ids)
+    rewriting = Rewriting(
+        rewriter=rewriter,
+        contracts=TopicContracts(
+            store, files, GrowingContracts(RegisteredWriters(store.registry, threads or InlineThreads()))
+        ),
+        locations=locations,
+        workers_objects=WorkersObjects(url=objects.url, options=objects_options),
+    )
+    left_behind = LeftBehind(store, locations)
     return Pipeline(
         store=store,
         locations=locations,
         tables=TopicTables(store, commits),
-        rewriter=rewriter,
+        rewriting=rewriting,
+        repairs=Repairs(
+            store=store,
+            locations=locations,
+            commits=commits,
+            rewriting=rewriting,
+            left_behind=left_behind,
+            ids=ids,
+        ),
         committer=Committer(store=store, objects=objects, locations=locations, commits=commits, clock=clock),
-        left_behind=LeftBehind(store, locations),
-        workers_objects=WorkersObjects(url=objects.url, options=objects_options),
+        left_behind=left_behind,
+        left_commits=LeftCommits(store, locations, commits),
+        left_files=LeftFiles(store, locations, commits, clock),
+        trimming=Trimming(store, commits, clock, counted, grace_ms=grace_ms),
+        dropped_tables=DroppedTables(store, locations, counted, grace_ms=grace_ms),
+        metrics=counted,
         limits=limits,
         clock=clock,
         ids=ids,

@@ -14,6 +14,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lakestream.model.errors import Unavailable
+from lakestream.table.remote_files import RemoteFiles
+from lakestream.table.session import local_addresses
 
 CATALOG = "lake"
 ICEBERG_PACKAGE = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
@@ -25,11 +27,11 @@ class NoSpark(Unavailable):
 
 
 @contextmanager
-def lake_session(uri: str, *, name: str, master: str = "local[*]") -> Iterator[SparkSession]:
+def lake_session(uri: str, *, name: str, master: str, files: RemoteFiles) -> Iterator[SparkSession]:
     """With the catalog at `uri` as `lake`. Where Spark runs already it is used, in a session of its own, and left."""
     running = SparkSession.getActiveSession()
-    session = _open(name, master) if running is None else running.newSession()
-    for setting, value in _catalog(uri).items():
+    session = _open(name, master, files) if running is None else running.newSession()
+    for setting, value in _catalog(uri, files).items():
         session.conf.set(setting, value)
     try:
         yield session
@@ -43,13 +45,13 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
-def _open(name: str, master: str) -> SparkSession:
+def _open(name: str, master: str, files: RemoteFiles) -> SparkSession:
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         raise NoSpark("Spark needs Java 17 or later: install it, or set JAVA_HOME")
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder: SparkSession.Builder = SparkSession.builder
     builder = builder.master(master).appName(name)
-    for setting, value in _settings().items():
+    for setting, value in {**_settings(files), **local_addresses(master)}.items():
         builder = builder.config(setting, value)
     try:
         return builder.getOrCreate()
@@ -57,12 +59,10 @@ def _open(name: str, master: str) -> SparkSession:
         raise NoSpark(f"Spark did not start: {first_line(error)}") from error
 
 
-def _settings() -> dict[str, str]:
+def _settings(files: RemoteFiles) -> dict[str, str]:
     return {
-        "spark.jars.packages": ICEBERG_PACKAGE,
+        "spark.jars.packages": ",".join((ICEBERG_PACKAGE, *files.packages)),
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
@@ -71,11 +71,12 @@ def _settings() -> dict[str, str]:
     }
 
 
-def _catalog(uri: str) -> dict[str, str]:
+def _catalog(uri: str, files: RemoteFiles) -> dict[str, str]:
     prefix = f"spark.sql.catalog.{CATALOG}"
     return {
         prefix: "org.apache.iceberg.spark.SparkCatalog",
         f"{prefix}.type": "rest",
         f"{prefix}.uri": uri,
         f"{prefix}.cache-enabled": "false",
+        **{f"{prefix}.{name}": value for name, value in files.catalog.items()},
     }

@@ -2,10 +2,13 @@
 
     dropped by us          -> its folder is deleted at once
     left by a crash        -> the next holder of the lease drops it, then deletes its folder
-    a writer that went on  -> an hour later every dropped job's folder is looked at once more, then it is forgotten
+    a writer that went on  -> an hour later every dropped job's folder is looked at once more, then it is forgotten;
+                              so is that of a committed job if workers were given up: they may have written since
 
 A job is dropped before anything of it is deleted, and a dropped job can no longer be committed.
 """
+
+from collections.abc import Iterable
 
 import structlog
 
@@ -14,18 +17,23 @@ from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
 from lakestream.model.job import JobId, LeftJob
 from lakestream.model.table import TableId
+from lakestream.world.ids import ulid_ms
 
 log = structlog.get_logger(__name__)
 
 DROPPED_KEPT_MS = 3_600_000
 """Longer than any worker goes on writing for a driver that is gone."""
 SWEPT_AT_ONCE = 1_000
+WATCHED_MAX = 10_000
+"""Committed jobs that are to be looked at once more. They are few; beyond it the oldest are left alone."""
 
 
 class LeftBehind:
     def __init__(self, store: MetadataStore, locations: TableObjects) -> None:
         self._store = store
         self._locations = locations
+        self._watched: dict[JobId, tuple[LeftJob, frozenset[str]]] = {}
+        """Committed jobs that may get files which nobody counts, with the keys of those that count."""
 
     def folder(self, table: TableId, job: JobId) -> str:
         """Where a job writes: everything of it, and nothing else, lies below."""
@@ -35,6 +43,12 @@ class LeftBehind:
         """Give up a job of our own and delete its files; one that turns out to be committed keeps them."""
         if await self._store.jobs.drop_job(job.id):
             await self._delete(job)
+
+    def watch(self, job: LeftJob, files: Iterable[str]) -> None:
+        """The job was committed with `files` (locations), and workers that were given up may still write for it."""
+        self._watched[job.id] = (job, frozenset(map(self._locations.key_of, files)))
+        if len(self._watched) > WATCHED_MAX:
+            del self._watched[next(iter(self._watched))]
 
     async def take_over(self, token: int) -> None:
         """Clear away what earlier holders of the lease did not finish."""
@@ -48,10 +62,19 @@ class LeftBehind:
         for job in old:
             await self._delete(job)
         await self._store.jobs.forget_jobs(DROPPED_KEPT_MS, [job.id for job in old])
+        if self._watched:
+            await self._sweep_watched(await self._store.now_ms() - DROPPED_KEPT_MS)
 
-    async def _delete(self, job: LeftJob) -> None:
+    async def _sweep_watched(self, before_ms: int) -> None:
+        for job, counted in [kept for id, kept in self._watched.items() if ulid_ms(id) < before_ms]:
+            if await self._delete(job, but=counted):
+                del self._watched[job.id]
+
+    async def _delete(self, job: LeftJob, *, but: frozenset[str] = frozenset()) -> bool:
         try:
-            await self._locations.delete_below(self.folder(job.table, job.id))
+            await self._locations.delete_below(self.folder(job.table, job.id), but=but)
         except LakestreamError as error:
-            # The job stays dropped: the sweep comes back to it.
-            log.warning("files of a dropped job could not be deleted yet", job=job.id, error=str(error))
+            # The job stays dropped, or watched: the sweep comes back to it.
+            log.warning("files that a job left could not be deleted yet", job=job.id, error=str(error))
+            return False
+        return True

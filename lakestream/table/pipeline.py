@@ -8,12 +8,12 @@ the next one finds in the store what is still to be done; the log serves on in t
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import structlog
 
+from lakestream.catalog.commit_names import LEDGER_NAME
 from lakestream.catalog.locations import TableObjects
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Fenced, LakestreamError, Unavailable
@@ -21,9 +21,17 @@ from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob
 from lakestream.model.topic import TopicId
 from lakestream.table.compaction.commit import BegunJob, Committer
 from lakestream.table.compaction.plan import PlanLimits, PlannedJob, due_debts, plan_jobs
-from lakestream.table.compaction.task import RewriteTask, TaskResult
+from lakestream.table.compaction.rewriting import Rewriting, RewrittenJob, Work
+from lakestream.table.compaction.task import TaskResult
+from lakestream.table.contracts import evolution
+from lakestream.table.dropped_tables import DroppedTables
 from lakestream.table.left_behind import LeftBehind
+from lakestream.table.left_commits import LeftCommits
+from lakestream.table.left_files import LeftFiles
+from lakestream.table.metrics import PipelineMetrics
+from lakestream.table.repairs import Repairs
 from lakestream.table.topic_tables import TopicTables
+from lakestream.table.trimming import Trimming
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 
@@ -32,16 +40,6 @@ log = structlog.get_logger(__name__)
 COMMITS_AT_ONCE = 8
 REST_SECONDS = 30.0
 """A topic whose job failed is left alone for so long, unless someone asks for it: others should not wait for it."""
-
-
-class Rewriter(Protocol):
-    async def rewrite(self, tasks: Sequence[RewriteTask]) -> list[TaskResult]:
-        """Run the tasks, beside each other where that is possible. Raises RewriteFailed if none of them counts."""
-        ...
-
-
-class RewriteFailed(Unavailable):
-    """The engine that runs the tasks did not finish them. Start it anew if this goes on."""
 
 
 class Round(NamedTuple):
@@ -59,14 +57,6 @@ class Round(NamedTuple):
 IDLE = Round(0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkersObjects:
-    """How workers open the object store."""
-
-    url: str
-    options: Mapping[str, str]
-
-
 class Pipeline:
     def __init__(
         self,
@@ -74,10 +64,15 @@ class Pipeline:
         store: MetadataStore,
         locations: TableObjects,
         tables: TopicTables,
-        rewriter: Rewriter,
+        rewriting: Rewriting,
+        repairs: Repairs,
         committer: Committer,
         left_behind: LeftBehind,
-        workers_objects: WorkersObjects,
+        left_commits: LeftCommits,
+        left_files: LeftFiles,
+        trimming: Trimming,
+        dropped_tables: DroppedTables,
+        metrics: PipelineMetrics,
         limits: PlanLimits,
         clock: Clock,
         ids: Ids,
@@ -85,10 +80,15 @@ class Pipeline:
         self._store = store
         self._locations = locations
         self._tables = tables
-        self._rewriter = rewriter
+        self._rewriting = rewriting
+        self._repairs = repairs
         self._committer = committer
         self._left_behind = left_behind
-        self._workers_objects = workers_objects
+        self._left_commits = left_commits
+        self._left_files = left_files
+        self._trimming = trimming
+        self._dropped_tables = dropped_tables
+        self._metrics = metrics
         self._limits = limits
         self._clock = clock
         self._ids = ids
@@ -101,8 +101,17 @@ class Pipeline:
     async def round(self, lease: CompactionLease) -> Round:
         """One. Raises CompactionFenced when another pipeline has taken over, Unavailable when a store is away, and
         RewriteFailed; the jobs it began are dropped then, by the next round or by the next holder of the lease."""
+        try:
+            return await self._round(lease)
+        except LakestreamError:
+            self._metrics.round_failed()
+            raise
+
+    async def _round(self, lease: CompactionLease) -> Round:
+        began = self._clock.monotonic()
         await self._clear(lease)
         await self._tables.make_missing()
+        await self._repairs.work_off(lease)
         asked = await self._store.jobs.asked_compactions()
         debts = await self._store.jobs.debts()
         await self._grant(asked - {debt.topic for debt in debts})
@@ -111,13 +120,20 @@ class Pipeline:
         planned = await self._plan(due_debts(ready, asked, now_ms=now_ms, limits=self._limits))
         if not planned:
             return IDLE
-        committed = await self._run(lease, planned)
+        committed = await self._run(lease, planned, began)
         await self._grant(asked & {plan.topic for plan in committed if plan.reaches_end})
         return Round(len(committed), len(planned) - len(committed), sum(plan.bytes for plan in committed))
 
+    async def upkeep(self) -> None:
+        """What the log has let go of leaves the tables, and tables go that their topics took with them."""
+        await self._trimming.trim()
+        await self._dropped_tables.clear()
+
     async def sweep(self) -> None:
-        """Look once more at jobs that were dropped a while ago, and forget them."""
+        """Look once more at jobs that were dropped a while ago, and forget them; clear up after dead commits."""
         await self._left_behind.sweep()
+        await self._left_commits.sweep()
+        await self._left_files.sweep()
 
     async def _clear(self, lease: CompactionLease) -> None:
         """What earlier holders of the lease left behind, once; what our own last round did, if it broke off."""
@@ -138,63 +154,65 @@ class Pipeline:
         if topics:
             await self._store.jobs.answer_compactions(sorted(topics))
 
-    async def _run(self, lease: CompactionLease, planned: Sequence[PlannedJob]) -> list[PlannedJob]:
-        """Those of the planned that were committed."""
+    async def _run(self, lease: CompactionLease, planned: Sequence[PlannedJob], began: float) -> list[PlannedJob]:
+        """Those of the planned that were committed. `began` is when planning did."""
         jobs = [self._job(lease, plan) for plan in planned]
         self._unfinished |= {job.id: job for job in jobs}
         await self._store.jobs.begin_jobs(lease.token, [NewJob(job.id, job.plan.table) for job in jobs])
-        results: dict[JobId, list[TaskResult]] = {job.id: [] for job in jobs}
-        for result in await self._rewriter.rewrite([task for job in jobs for task in self._tasks(job)]):
-            results[result.job].append(result)
+        planned_at = self._clock.monotonic()
+        rewritten = await self._rewriting.rewrite([_work(job) for job in jobs])
+        rewritten_at = self._clock.monotonic()
         places = asyncio.Semaphore(COMMITS_AT_ONCE)
-        ended = await asyncio.gather(*(self._end(job, results[job.id], places) for job in jobs), return_exceptions=True)
+        ended = await asyncio.gather(
+            *(self._end(job, rewritten[job.id], places) for job in jobs), return_exceptions=True
+        )
         for error in ended:
             if isinstance(error, BaseException):
                 raise error
+        self._metrics.round_done(
+            plan_seconds=planned_at - began,
+            rewrite_seconds=rewritten_at - planned_at,
+            commit_seconds=self._clock.monotonic() - rewritten_at,
+        )
         return [job.plan for job, done in zip(jobs, ended, strict=True) if done is True]
 
     def _job(self, lease: CompactionLease, plan: PlannedJob) -> BegunJob:
         id = self._ids.ulid()
         return BegunJob(id=id, token=lease.token, plan=plan, folder=self._left_behind.folder(plan.table, id))
 
-    def _tasks(self, job: BegunJob) -> list[RewriteTask]:
-        return [
-            RewriteTask(
-                job=job.id,
-                number=number,
-                objects_url=self._workers_objects.url,
-                objects_options=self._workers_objects.options,
-                folder=job.folder,
-                folder_key=self._locations.key_of(job.folder),
-                spans=spans,
-            )
-            for number, spans in enumerate(job.plan.tasks)
-        ]
-
-    async def _end(self, job: BegunJob, unsorted: Sequence[TaskResult], places: asyncio.Semaphore) -> bool:
+    async def _end(self, job: BegunJob, rewritten: RewrittenJob, places: asyncio.Semaphore) -> bool:
         """Commit the job, or drop it. Raises what concerns more than this job."""
-        results = sorted(unsorted, key=lambda result: result.number)
+        results = rewritten.results
         async with places:
             if (error := _error_of(job, results)) is not None:
                 await self._fail(job, error)
                 return False
             try:
-                await self._clear_attempts(job, results)
-                await self._committer.commit(job, results)
+                if rewritten.has_more_files:
+                    await self._clear_attempts(job, results)
+                await self._committer.commit(job, results, evolution(rewritten.contract))
             except (Fenced, Unavailable):
                 raise  # what became of the job is found out by the next round, or by the next holder of the lease
             except LakestreamError as refused:
                 await self._fail(job, str(refused))
                 return False
             del self._unfinished[job.id]
+            if rewritten.has_more_files:
+                self._left_behind.watch(LeftJob(job.id, job.plan.table), _files_of(job, results))
+            files = [file for result in results for file in result.files]
+            set_aside = sum(file.record_count for result in results if (file := result.quarantine_file) is not None)
+            self._metrics.job_committed(
+                rows=sum(file.record_count for file in files) - set_aside,  # those have a second copy
+                quarantined_rows=set_aside,
+                wal_bytes=job.plan.bytes,
+                written_bytes=sum(file.file_size_bytes for file in files),
+            )
             return True
 
     async def _clear_attempts(self, job: BegunJob, results: Sequence[TaskResult]) -> None:
-        """Spark may have begun a task more than once: what the earlier attempts wrote goes before the commit."""
-        if not any(result.attempt for result in results):
-            return
-        counted = {file.path for result in results for file in (result.file, result.log_file) if file is not None}
-        await self._locations.delete_below(job.folder, but={self._locations.key_of(path) for path in counted})
+        """A task may have been run more than once: what the earlier ones wrote goes before the commit."""
+        counted = {self._locations.key_of(location) for location in _files_of(job, results)}
+        await self._locations.delete_below(job.folder, but=counted)
 
     def _rests(self, topic: TopicId) -> bool:
         if self._clock.monotonic() < self._resting.get(topic, 0.0):
@@ -205,11 +223,21 @@ class Pipeline:
     async def _fail(self, job: BegunJob, error: str) -> None:
         log.error("a topic could not be compacted", topic=job.plan.topic.hex(), job=job.id, error=error)
         self._resting[job.plan.topic] = self._clock.monotonic() + REST_SECONDS
+        self._metrics.job_dropped()
         await self._drop(job)
 
     async def _drop(self, job: BegunJob) -> None:
         await self._left_behind.drop(LeftJob(job.id, job.plan.table))
         self._unfinished.pop(job.id, None)
+
+
+def _work(job: BegunJob) -> Work:
+    return Work(job=job.id, topic=job.plan.topic, folder=job.folder, spans=job.plan.tasks)
+
+
+def _files_of(job: BegunJob, results: Sequence[TaskResult]) -> list[str]:
+    """Locations of all that a job leaves when it is committed."""
+    return [f"{job.folder}/{LEDGER_NAME}", *(file.path for result in results for file in result.files)]
 
 
 def _error_of(job: BegunJob, results: Sequence[TaskResult]) -> str | None:

@@ -1,6 +1,6 @@
 """SQL on Spark, through the catalog like any other Spark: for `lakestream sql --engine spark`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import STREAMS
 from lakestream.table.lake_session import CATALOG, first_line, lake_session
+from lakestream.table.remote_files import remote_files
 
 
 class QueryFailed(LakestreamError):
@@ -16,9 +17,12 @@ class QueryFailed(LakestreamError):
 
 
 @contextmanager
-def ask_spark(uri: str, query: str) -> Iterator[pa.RecordBatchReader]:
+def ask_spark(
+    uri: str, query: str, *, master: str, objects_url: str, objects_options: Mapping[str, str]
+) -> Iterator[pa.RecordBatchReader]:
     """The answer to `query`, with the catalog at `uri` as `lake` and the topics' tables at hand."""
-    with lake_session(uri, name="lakestream-sql") as session:
+    files = remote_files(objects_url, objects_options)
+    with lake_session(uri, name="lakestream-sql", master=master, files=files) as session:
         try:
             session.sql(f"USE {CATALOG}.{'.'.join(STREAMS)}")
             answer: pa.Table = session.sql(query).toArrow()

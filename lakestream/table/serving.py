@@ -4,11 +4,14 @@ What goes wrong in a round is logged and tried again, after a pause that grows. 
 given up: the process ends, and its supervisor starts it with a fresh one.
 """
 
+import math
+
 import structlog
 
 from lakestream.model.errors import LakestreamError
+from lakestream.table.compaction.rewriting import RewriteFailed
 from lakestream.table.lease import LeaseKeeper
-from lakestream.table.pipeline import Pipeline, RewriteFailed
+from lakestream.table.pipeline import Pipeline
 from lakestream.world.clock import Clock
 
 log = structlog.get_logger(__name__)
@@ -18,16 +21,22 @@ POLL_SECONDS = 0.5
 PAUSE_SECONDS_MAX = 30.0
 ENGINE_FAILURES_MAX = 3
 SWEEP_SECONDS = 600.0
+UPKEEP_SECONDS = 10.0
+"""Between looks for files that the log no longer needs: one small query where there are none."""
 
 
 async def run_rounds(pipeline: Pipeline, lease: LeaseKeeper, clock: Clock) -> None:
     """For ever. Raises RewriteFailed when the engine has failed too often in a row."""
-    engine_failures, pause, swept_at = 0, POLL_SECONDS, clock.monotonic()
+    engine_failures, pause, kept_up_at = 0, POLL_SECONDS, clock.monotonic()
+    swept_at = -math.inf  # at the first rest: whoever was here before may have crashed
     while True:
         try:
             busy = await _round(pipeline, lease)
             engine_failures, pause = 0, POLL_SECONDS
-            if not busy and clock.monotonic() - swept_at > SWEEP_SECONDS:
+            if lease.held() is not None and clock.monotonic() - kept_up_at > UPKEEP_SECONDS:
+                await pipeline.upkeep()
+                kept_up_at = clock.monotonic()
+            if not busy and lease.held() is not None and clock.monotonic() - swept_at > SWEEP_SECONDS:
                 await pipeline.sweep()
                 swept_at = clock.monotonic()
         except LakestreamError as error:

@@ -8,6 +8,7 @@ enter the JVM.
 import os
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
@@ -53,7 +54,7 @@ def _settings(limits: SparkLimits) -> dict[str, str]:
         "spark.driver.memory": limits.driver_memory,
         # Java only hands tasks out: its heavy compiler and a collector of many threads cost more than they gain.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        **(_LOCAL_ADDRESSES if _LOCAL.fullmatch(limits.master) else {}),
+        **local_addresses(limits.master),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
@@ -67,6 +68,11 @@ def _settings(limits: SparkLimits) -> dict[str, str]:
         "spark.cleaner.periodicGC.interval": "10min",
         **{f"spark.executorEnv.{name}": value for name, value in _WORKERS_ENVIRONMENT.items()},
     }
+
+
+def local_addresses(master: str) -> Mapping[str, str]:
+    """Settings that keep Spark on this machine where its master is; a cluster's workers must reach the driver."""
+    return _LOCAL_ADDRESSES if _LOCAL.fullmatch(master) else {}
 
 
 def _with_attempts(master: str) -> str:

@@ -16,8 +16,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lakestream.table.compaction.rewrite import rewrite_task
+from lakestream.table.compaction.rewriting import RewriteFailed
 from lakestream.table.compaction.task import RewriteTask, TaskResult
-from lakestream.table.pipeline import RewriteFailed
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids

@@ -1,6 +1,5 @@
 """A table for every topic, made soon after it: raw columns, branches `log` and `main`, an empty first snapshot."""
 
-from collections.abc import Collection
 from contextlib import suppress
 
 import structlog
@@ -9,9 +8,10 @@ from lakestream.catalog.topic_commits import TopicCommits
 from lakestream.catalog.topic_table import table_name
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Conflict
-from lakestream.model.table import STREAMS
+from lakestream.model.table import STREAMS, Namespace
 from lakestream.model.table_errors import NamespaceExists, TableExists
 from lakestream.model.topic import Topic
+from lakestream.model.topic_config import table_namespace
 from lakestream.storage.tablefile.columns import LAST_COLUMN_ID, iceberg_fields
 
 log = structlog.get_logger(__name__)
@@ -28,28 +28,26 @@ class TopicTables:
         self._complete_at: int | None = None
 
     async def make_missing(self) -> None:
-        """Give a table to every topic that has none. Costs one small read while no topic was made or deleted."""
+        """Give a table to every topic that has none, and move those that were told to be elsewhere. Costs one small
+        read while no topic was made, changed or deleted."""
         version = await self._store.topics_version()
         if version == self._complete_at:
             return
         missing = frozenset(await self._store.jobs.topics_without_table())
-        if missing:
-            await self._make([topic for topic in (await self._store.topics()).topics if topic.id in missing])
+        topics = (await self._store.topics()).topics
+        for topic in topics:
+            if topic.id in missing:
+                await self._make(topic)
+            elif (wanted := table_namespace(topic.config)) is not None:
+                await self._move(topic, wanted)
         self._complete_at = version
 
-    async def _make(self, topics: Collection[Topic]) -> None:
-        with suppress(NamespaceExists):
-            await self._store.tables.create_namespace(STREAMS, {})
-        taken = {name.lower() for name, _ in await self._store.tables.tables(STREAMS)}
-        for topic in topics:
-            name = table_name(topic.name, taken)
-            taken.add(name)
-            await self._make_one(topic, name)
-
-    async def _make_one(self, topic: Topic, name: str) -> None:
+    async def _make(self, topic: Topic) -> None:
+        namespace = table_namespace(topic.config) or STREAMS
+        name = table_name(topic.name, await self._names_in(namespace))
         prepared = await self._commits.create(
             topic.id,
-            STREAMS,
+            namespace,
             name,
             iceberg_fields(),
             last_column_id=LAST_COLUMN_ID,
@@ -66,4 +64,20 @@ class TopicTables:
         except Conflict:
             await self._commits.abandon(prepared)
             raise
-        log.info("table made", topic=topic.name, table=f"{'.'.join(STREAMS)}.{name}")
+        log.info("table made", topic=topic.name, table=f"{'.'.join(namespace)}.{name}")
+
+    async def _move(self, topic: Topic, namespace: Namespace) -> None:
+        """To where the topic's config wants the table, if it is elsewhere."""
+        pointer = await self._store.tables.table_of_topic(topic.id)
+        if pointer is None or pointer.namespace == namespace:
+            return
+        name = table_name(pointer.name, await self._names_in(namespace))
+        await self._store.tables.rename_table(pointer.id, namespace, name)
+        log.info("table moved", topic=topic.name, table=f"{'.'.join(namespace)}.{name}")
+
+    async def _names_in(self, namespace: Namespace) -> set[str]:
+        """Names that are taken there, in lower case. The namespace is made if need be."""
+        for levels in range(1, len(namespace) + 1):
+            with suppress(NamespaceExists):
+                await self._store.tables.create_namespace(namespace[:levels], {})
+        return {name.lower() for name, _ in await self._store.tables.tables(namespace)}

@@ -19,6 +19,7 @@ def main() -> None:
     leave_archives()
     # Only now: whatever is imported before comes from the archives.
     import_module("lakestream.storage.records.warm").warm()
+    import_module("lakestream.contract.values.warm").warm()
     import_module("lakestream.table.spark_rewriter")
     daemon = import_module("pyspark.daemon")
     gc.collect()

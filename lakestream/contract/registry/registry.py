@@ -1,6 +1,6 @@
 """The schema registry: what a client may ask of it.
 
-    register:  resolve references -> parse -> known already? -> hold against earlier versions -> store
+    register:  resolve references -> parse -> known already? -> hold against earlier versions, and tables -> store
 
 Parsing and comparing happen beside the event loop and outside of any transaction. If the subject changes meanwhile, the
 schema is judged anew; within one process registrations to a subject follow one another.
@@ -11,6 +11,7 @@ from functools import partial
 from weakref import WeakValueDictionary
 
 from lakestream.contract.registry.checking import Checks
+from lakestream.contract.registry.following import Followers, NoFollowers
 from lakestream.contract.registry.levels import held_against
 from lakestream.contract.registry.limits import REGISTER_ATTEMPTS_MAX, SCHEMA_ID_MAX
 from lakestream.contract.registry.names import checked_subject
@@ -39,8 +40,9 @@ from lakestream.world.threads import Threads
 
 
 class Registry:
-    def __init__(self, *, store: RegistryStore, threads: Threads) -> None:
+    def __init__(self, *, store: RegistryStore, threads: Threads, followers: Followers | None = None) -> None:
         self._store = store
+        self._followers = followers or NoFollowers()
         self._threads = threads
         self._references = References(store)
         self._checks = Checks(store=store, references=self._references, threads=threads)
@@ -78,6 +80,7 @@ class Registry:
     async def _must_be_compatible(self, subject: str, new: Understood, view: SubjectView) -> None:
         level = view.compatibility
         reasons = await self._checks.reasons(new, level, held_against(level, view.live))
+        reasons += await self._followers.reasons(subject, new, view)
         if reasons:
             raise IncompatibleSchema(
                 f'Schema being registered is incompatible with an earlier schema for subject "{subject}", details: '
@@ -111,8 +114,8 @@ class Registry:
     async def reasons(
         self, subject: str, submitted: Submitted, *, version: int | None, all: bool = False, normalize: bool = False
     ) -> list[str]:
-        """Why the schema would break the version (None: the latest), or those that its level names (`all`); nothing if
-        it would not, or if there is no earlier one. Raises UnknownVersion, InvalidSchema."""
+        """Why the schema would break the version (None: the latest), or those that its level names (`all`), and why a
+        table could not follow it; nothing if it would not. Raises UnknownVersion, InvalidSchema."""
         view = await self._store.subject_view(checked_subject(subject))
         new = await self._understood(submitted, normalize=normalize or view.normalize)
         if all:
@@ -123,7 +126,8 @@ class Registry:
             versions = [entry for entry in view.live if entry.version == version]
             if not versions:
                 raise unknown_version(version)
-        return await self._checks.reasons(new, view.compatibility, versions)
+        reasons = await self._checks.reasons(new, view.compatibility, versions)
+        return reasons + await self._followers.reasons(subject, new, view)
 
     async def version(self, subject: str, version: int | None, *, deleted: bool = False) -> SubjectVersion:
         """None: the latest. Raises UnknownSubject, UnknownVersion."""

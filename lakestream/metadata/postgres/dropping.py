@@ -42,7 +42,12 @@ async def apply_retention(
     spans_max: int,
 ) -> int:
     async with connection.transaction():
-        row = await maybe_row(connection, "SELECT bytes FROM partition WHERE id = %s FOR UPDATE", (partition,))
+        row = await maybe_row(
+            connection,
+            "SELECT bytes, EXISTS (SELECT 1 FROM lake_table WHERE topic_id = partition.topic_id) FROM partition"
+            " WHERE id = %s FOR UPDATE",
+            (partition,),
+        )
         if row is None:
             return 0
         oldest = await all_rows(
@@ -50,8 +55,8 @@ async def apply_retention(
             "(SELECT last_offset, bytes, max_timestamp_ms, committed_ms FROM file_span"
             " WHERE partition_id = %s ORDER BY last_offset LIMIT %s) UNION ALL"
             " (SELECT last_offset, length, max_timestamp_ms, committed_ms FROM span"
-            " WHERE partition_id = %s ORDER BY last_offset LIMIT %s) ORDER BY last_offset LIMIT %s",
-            (partition, spans_max, partition, spans_max, spans_max),
+            " WHERE partition_id = %s AND NOT %s ORDER BY last_offset LIMIT %s) ORDER BY last_offset LIMIT %s",
+            (partition, spans_max, partition, row[1], spans_max, spans_max),
         )
         expired = expired_spans(
             map(OldSpan._make, oldest), row[0], expired_before_ms=expired_before_ms, bytes_max=bytes_max

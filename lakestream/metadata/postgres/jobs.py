@@ -7,7 +7,7 @@ from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.job_commit import check_token, commit_job
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.postgres.tables import Run
-from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, UntabledSpan
+from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
 from lakestream.model.place import Span, Tail
 from lakestream.model.topic import PartitionId, TopicId
 
@@ -47,6 +47,12 @@ class PostgresJobs:
 
     async def answer_compactions(self, topics: Sequence[TopicId]) -> None:
         await self._write(lambda c: _answer(c, topics))
+
+    async def trimmed_topics(self) -> list[TrimmedTopic]:
+        return await self._read(_trimmed_topics)
+
+    async def living_files(self, topic: TopicId) -> frozenset[str]:
+        return await self._read(lambda c: _living_files(c, topic))
 
     async def begin_jobs(self, token: int, jobs: Sequence[NewJob]) -> None:
         await self._write(lambda c: _begin(c, token, jobs))
@@ -148,6 +154,25 @@ async def _asked(connection: Connection) -> frozenset[TopicId]:
 
 async def _answer(connection: Connection, topics: Sequence[TopicId]) -> None:
     await connection.execute("DELETE FROM compaction_ask WHERE topic_id = ANY (%s::bytea[])", (list(topics),))
+
+
+async def _trimmed_topics(connection: Connection) -> list[TrimmedTopic]:
+    rows = await all_rows(
+        connection,
+        "SELECT topic_id, sum(log_start)::bigint FROM partition JOIN lake_table USING (topic_id)"
+        " WHERE log_start > 0 GROUP BY topic_id ORDER BY topic_id",
+    )
+    return [TrimmedTopic._make(row) for row in rows]
+
+
+async def _living_files(connection: Connection, topic: TopicId) -> frozenset[str]:
+    rows = await all_rows(
+        connection,
+        "SELECT DISTINCT file, log_file FROM file_span"
+        " WHERE partition_id IN (SELECT id FROM partition WHERE topic_id = %s)",
+        (topic,),
+    )
+    return frozenset(file for row in rows for file in row if file is not None)
 
 
 # --- jobs --------------------------------------------------------------------------------------------

@@ -18,8 +18,10 @@ from lakestream.metadata.postgres.groups import PostgresGroups
 from lakestream.metadata.postgres.jobs import PostgresJobs
 from lakestream.metadata.postgres.pool import Connection, Pool
 from lakestream.metadata.postgres.registry import PostgresRegistry
+from lakestream.metadata.postgres.repairs import PostgresRepairs
 from lakestream.metadata.postgres.tables import PostgresTables
 from lakestream.metadata.registry_store import RegistryStore
+from lakestream.metadata.repair_store import RepairStore
 from lakestream.metadata.store import PartitionSize, TopicsView, ViewAsk, WalSize
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.broker import BrokerLease, BrokerSpec, LiveBroker
@@ -45,6 +47,7 @@ class PostgresStore:
         self._alarm = alarm
         self.tables: TableStore = PostgresTables(write=self._write, read=self._read)
         self.registry: RegistryStore = PostgresRegistry(write=self._write, read=self._read)
+        self.repairs: RepairStore = PostgresRepairs(write=self._write, read=self._read)
         self.jobs: JobStore = PostgresJobs(write=self._write, read=self._read)
         self.groups: GroupStore = PostgresGroups(run=self._read)
 

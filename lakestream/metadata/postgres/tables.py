@@ -21,7 +21,7 @@ from lakestream.metadata.missing import (
 )
 from lakestream.metadata.postgres.asking import all_rows, maybe_row, one_row
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.table_store import RECEIPT_KEPT_MS, TableName, joined, split
+from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, joined, split
 from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
 from lakestream.model.table_errors import AnsweredBefore
 from lakestream.model.topic import TopicId
@@ -101,6 +101,9 @@ class PostgresTables:
 
     async def drop_table(self, table: TableId, *, receipt: Receipt | None = None) -> None:
         await self._write(lambda c: _drop_table(c, table), receipt)
+
+    async def dropped_tables(self, age_ms: int, limit: int) -> list[TableId]:
+        return await self._read(lambda c: _dropped_tables(c, age_ms, limit))
 
     async def receipt(self, key: str) -> Receipt | None:
         return await self._read(lambda c: _receipt(c, key))
@@ -242,6 +245,16 @@ async def _drop_table(connection: Connection, table: TableId) -> None:
     dropped = await connection.execute("DELETE FROM lake_table WHERE id = %s", (table,))
     if dropped.rowcount == 0:
         raise unknown_table_id(table)
+
+
+async def _dropped_tables(connection: Connection, age_ms: int, limit: int) -> list[TableId]:
+    rows = await all_rows(
+        connection,
+        "SELECT id FROM lake_table WHERE namespace = %s AND kind = %s AND changed_ms <= now_ms() - %s"
+        " ORDER BY changed_ms LIMIT %s",
+        (NOWHERE, TableKind.DROPPED.value, age_ms, limit),
+    )
+    return [row[0] for row in rows]
 
 
 async def _hold_namespace(connection: Connection, namespace: Namespace) -> None:

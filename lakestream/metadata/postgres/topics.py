@@ -11,9 +11,11 @@ from lakestream.metadata.postgres.asking import all_rows, maybe_row, one_row
 from lakestream.metadata.postgres.dropping import release_spans_of
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.store import TopicsView
+from lakestream.metadata.table_store import NOWHERE
 from lakestream.model.config_edit import ConfigEdit, apply_config_edits
 from lakestream.model.table import TableKind
 from lakestream.model.topic import Topic, TopicId, TopicSpec
+from lakestream.model.topic_config import drops_its_table
 
 
 async def topics(connection: Connection) -> TopicsView:
@@ -55,8 +57,8 @@ async def create_topic(connection: Connection, spec: TopicSpec) -> Topic:
 async def delete_topic(connection: Connection, topic: TopicId) -> None:
     async with connection.transaction():
         await _raise_version(connection)
-        deleted = await connection.execute("DELETE FROM topic WHERE id = %s", (topic,))
-        if deleted.rowcount == 0:
+        deleted = await maybe_row(connection, "DELETE FROM topic WHERE id = %s RETURNING config", (topic,))
+        if deleted is None:
             raise unknown_topic_id(topic)
         rows = await all_rows(
             connection, "SELECT id FROM partition WHERE topic_id = %s ORDER BY id FOR UPDATE", (topic,)
@@ -67,7 +69,18 @@ async def delete_topic(connection: Connection, topic: TopicId) -> None:
         await release_spans_of(connection, partitions)
         await connection.execute("DELETE FROM compaction_ask WHERE topic_id = %s", (topic,))
         await connection.execute("DELETE FROM group_offset WHERE topic_id = %s", (topic,))
-        # The table outlives its topic, as an ordinary one.
+        await _let_go_of_table(connection, topic, drop=drops_its_table(json.loads(deleted[0])))
+
+
+async def _let_go_of_table(connection: Connection, topic: TopicId, *, drop: bool) -> None:
+    """The table outlives its topic as an ordinary one, or loses its name and goes as well."""
+    if drop:
+        await connection.execute(
+            "UPDATE lake_table SET kind = %s, topic_id = NULL, namespace = %s, name = id, changed_ms = now_ms()"
+            " WHERE topic_id = %s",
+            (TableKind.DROPPED.value, NOWHERE, topic),
+        )
+    else:
         await connection.execute(
             "UPDATE lake_table SET kind = %s, topic_id = NULL, changed_ms = now_ms() WHERE topic_id = %s",
             (TableKind.ORDINARY.value, topic),

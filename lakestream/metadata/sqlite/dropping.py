@@ -37,14 +37,18 @@ def apply_retention(
     spans_max: int,
     now_ms: int,
 ) -> int:
-    row = connection.execute("SELECT bytes FROM partition WHERE id = ?", (partition,)).fetchone()
+    row = connection.execute(
+        "SELECT bytes, EXISTS (SELECT 1 FROM lake_table WHERE topic_id = partition.topic_id) FROM partition"
+        " WHERE id = ?",
+        (partition,),
+    ).fetchone()
     if row is None:
         return 0
     oldest = connection.execute(
         "SELECT last_offset, bytes, max_timestamp_ms, committed_ms FROM file_span WHERE partition_id = ?1"
-        " UNION ALL SELECT last_offset, length, max_timestamp_ms, committed_ms FROM span WHERE partition_id = ?1"
-        " ORDER BY last_offset LIMIT ?2",
-        (partition, spans_max),
+        " UNION ALL SELECT last_offset, length, max_timestamp_ms, committed_ms FROM span"
+        " WHERE partition_id = ?1 AND NOT ?3 ORDER BY last_offset LIMIT ?2",
+        (partition, spans_max, row[1]),
     )
     expired = expired_spans(
         map(OldSpan._make, oldest), row[0], expired_before_ms=expired_before_ms, bytes_max=bytes_max

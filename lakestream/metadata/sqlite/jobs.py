@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from lakestream.metadata.job_store import COMPACTION, JobState
 from lakestream.metadata.sqlite.job_commit import check_token, commit_job
 from lakestream.metadata.sqlite.tables import Run
-from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, UntabledSpan
+from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
 from lakestream.model.place import Span, Tail
 from lakestream.model.topic import PartitionId, TopicId
 
@@ -48,6 +48,12 @@ class SqliteJobs:
 
     async def answer_compactions(self, topics: Sequence[TopicId]) -> None:
         await self._write(lambda c: _answer(c, topics))
+
+    async def trimmed_topics(self) -> list[TrimmedTopic]:
+        return await self._read(_trimmed_topics)
+
+    async def living_files(self, topic: TopicId) -> frozenset[str]:
+        return await self._read(lambda c: _living_files(c, topic))
 
     async def begin_jobs(self, token: int, jobs: Sequence[NewJob]) -> None:
         await self._write(lambda c: _begin(c, token, jobs, self._now()))
@@ -133,6 +139,23 @@ def _ask(connection: sqlite3.Connection, topics: Sequence[TopicId], now_ms: int)
 
 def _answer(connection: sqlite3.Connection, topics: Sequence[TopicId]) -> None:
     connection.executemany("DELETE FROM compaction_ask WHERE topic_id = ?", [(topic,) for topic in topics])
+
+
+def _trimmed_topics(connection: sqlite3.Connection) -> list[TrimmedTopic]:
+    rows = connection.execute(
+        "SELECT partition.topic_id, sum(log_start) FROM partition JOIN lake_table USING (topic_id)"
+        " WHERE log_start > 0 GROUP BY partition.topic_id ORDER BY partition.topic_id"
+    )
+    return [TrimmedTopic._make(row) for row in rows]
+
+
+def _living_files(connection: sqlite3.Connection, topic: TopicId) -> frozenset[str]:
+    rows = connection.execute(
+        "SELECT DISTINCT file, log_file FROM file_span"
+        " WHERE partition_id IN (SELECT id FROM partition WHERE topic_id = ?)",
+        (topic,),
+    )
+    return frozenset(file for row in rows for file in row if file is not None)
 
 
 # --- jobs --------------------------------------------------------------------------------------------

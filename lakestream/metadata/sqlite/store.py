@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from lakestream.metadata.group_store import GroupStore
 from lakestream.metadata.job_store import JobStore
 from lakestream.metadata.registry_store import RegistryStore
+from lakestream.metadata.repair_store import RepairStore
 from lakestream.metadata.sqlite import brokers, committing, dropping, garbage, looking, topics
 from lakestream.metadata.sqlite.alarm import Alarm
 from lakestream.metadata.sqlite.groups import SqliteGroups
@@ -17,6 +18,7 @@ from lakestream.metadata.sqlite.jobs import SqliteJobs
 from lakestream.metadata.sqlite.lane import Lane
 from lakestream.metadata.sqlite.reader import Reader
 from lakestream.metadata.sqlite.registry import SqliteRegistry
+from lakestream.metadata.sqlite.repairs import SqliteRepairs
 from lakestream.metadata.sqlite.tables import SqliteTables
 from lakestream.metadata.sqlite.turn import Turn
 from lakestream.metadata.sqlite.writer import Writer
@@ -47,6 +49,7 @@ class SqliteStore:
         self._now = clock.wall_ms
         self.tables: TableStore = SqliteTables(write=self._write, read=self._read, now_ms=self._now)
         self.registry: RegistryStore = SqliteRegistry(write=self._write, read=self._read, now_ms=self._now)
+        self.repairs: RepairStore = SqliteRepairs(write=self._write, read=self._read, now_ms=self._now)
         self.jobs: JobStore = SqliteJobs(write=self._write, read=self._read, now_ms=self._now)
         self.groups: GroupStore = SqliteGroups(write=self._write, read=self._read, now_ms=self._now)
 

@@ -14,7 +14,7 @@ from lakestream.metadata.missing import (
     unknown_namespace,
     unknown_table_id,
 )
-from lakestream.metadata.table_store import RECEIPT_KEPT_MS, TableName, joined, split
+from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, joined, split
 from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
 from lakestream.model.table_errors import AnsweredBefore
 from lakestream.model.topic import TopicId
@@ -94,6 +94,9 @@ class SqliteTables:
 
     async def drop_table(self, table: TableId, *, receipt: Receipt | None = None) -> None:
         await self._write(lambda c: _drop_table(c, table), receipt)
+
+    async def dropped_tables(self, age_ms: int, limit: int) -> list[TableId]:
+        return await self._read(lambda c: _dropped_tables(c, age_ms, limit, self._now()))
 
     async def receipt(self, key: str) -> Receipt | None:
         return await self._read(lambda c: _receipt(c, key))
@@ -229,6 +232,14 @@ def _rename_table(connection: sqlite3.Connection, table: TableId, namespace: Nam
 def _drop_table(connection: sqlite3.Connection, table: TableId) -> None:
     if connection.execute("DELETE FROM lake_table WHERE id = ?", (table,)).rowcount == 0:
         raise unknown_table_id(table)
+
+
+def _dropped_tables(connection: sqlite3.Connection, age_ms: int, limit: int, now_ms: int) -> list[TableId]:
+    rows = connection.execute(
+        "SELECT id FROM lake_table WHERE namespace = ? AND kind = ? AND changed_ms <= ? ORDER BY changed_ms LIMIT ?",
+        (NOWHERE, TableKind.DROPPED.value, now_ms - age_ms, limit),
+    )
+    return [row[0] for row in rows]
 
 
 def _require_namespace(connection: sqlite3.Connection, namespace: Namespace) -> None:

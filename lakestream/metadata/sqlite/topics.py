@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from lakestream.metadata.missing import too_few_partitions, topic_exists, unknown_topic_id
 from lakestream.metadata.sqlite.dropping import release_spans_of
 from lakestream.metadata.store import TopicsView
+from lakestream.metadata.table_store import NOWHERE
 from lakestream.model.config_edit import ConfigEdit, apply_config_edits
 from lakestream.model.table import TableKind
 from lakestream.model.topic import PartitionId, Topic, TopicId, TopicSpec
+from lakestream.model.topic_config import drops_its_table
 
 
 def topics(connection: sqlite3.Connection) -> TopicsView:
@@ -43,8 +45,10 @@ def create_topic(connection: sqlite3.Connection, spec: TopicSpec, now_ms: int) -
 
 
 def delete_topic(connection: sqlite3.Connection, topic: TopicId, now_ms: int) -> None:
-    _require(connection, topic)
-    partitions = [row[0] for row in connection.execute("SELECT id FROM partition WHERE topic_id = ?", (topic,))]
+    row = connection.execute("SELECT config FROM topic WHERE id = ?", (topic,)).fetchone()
+    if row is None:
+        raise unknown_topic_id(topic)
+    partitions = [id for (id,) in connection.execute("SELECT id FROM partition WHERE topic_id = ?", (topic,))]
     for partition in partitions:
         release_spans_of(connection, partition, now_ms)
         connection.execute("DELETE FROM producer WHERE partition_id = ?", (partition,))
@@ -52,12 +56,23 @@ def delete_topic(connection: sqlite3.Connection, topic: TopicId, now_ms: int) ->
     connection.execute("DELETE FROM topic WHERE id = ?", (topic,))
     connection.execute("DELETE FROM compaction_ask WHERE topic_id = ?", (topic,))
     connection.execute("DELETE FROM group_offset WHERE topic_id = ?", (topic,))
-    # The table outlives its topic, as an ordinary one.
-    connection.execute(
-        "UPDATE lake_table SET kind = ?, topic_id = NULL, changed_ms = ? WHERE topic_id = ?",
-        (TableKind.ORDINARY.value, now_ms, topic),
-    )
+    _let_go_of_table(connection, topic, drop=drops_its_table(json.loads(row[0])), now_ms=now_ms)
     _raise_version(connection)
+
+
+def _let_go_of_table(connection: sqlite3.Connection, topic: TopicId, *, drop: bool, now_ms: int) -> None:
+    """The table outlives its topic as an ordinary one, or loses its name and goes as well."""
+    if drop:
+        connection.execute(
+            "UPDATE lake_table SET kind = ?, topic_id = NULL, namespace = ?, name = id, changed_ms = ?"
+            " WHERE topic_id = ?",
+            (TableKind.DROPPED.value, NOWHERE, now_ms, topic),
+        )
+    else:
+        connection.execute(
+            "UPDATE lake_table SET kind = ?, topic_id = NULL, changed_ms = ? WHERE topic_id = ?",
+            (TableKind.ORDINARY.value, now_ms, topic),
+        )
 
 
 def add_partitions(connection: sqlite3.Connection, topic: TopicId, total: int) -> Topic:

@@ -27,7 +27,7 @@ DIFFERENCES = (
     Difference(
         "replication",
         "The replication factor is 1, or -1 for the broker's choice; others are refused with "
-        "INVALID_REPLICATION_FACTOR. `min.insync.replicas` is 1.",
+        "INVALID_REPLICATION_FACTOR. `min.insync.replicas` has no effect.",
         "The object store replicates. A number that changes nothing is not accepted.",
     ),
     Difference(
@@ -68,15 +68,19 @@ DIFFERENCES = (
     ),
     Difference(
         "compression",
-        "`compression.type` is `producer`: batches are kept byte for byte as they were sent. A batch may decompress to "
-        "256 MiB at most.",
-        "Compressing again costs brokers more than anything else they do; the bound keeps a hostile batch from "
-        "taking a broker's memory.",
+        "By default (`compression.type=producer`) batches are kept byte for byte as they were sent, and come as lz4 "
+        "once they lie in the table, if they were compressed. The levels (`compression.gzip.level` and so on) cannot "
+        "be set. A batch may decompress to 256 MiB at most.",
+        "A table's rows do not keep a codec's own bytes, and lz4 is the cheapest to make and to read; the bound keeps "
+        "a hostile batch from taking a broker's memory.",
     ),
     Difference(
         "topic configs",
-        "Those of the table above. Any other is refused with INVALID_CONFIG, also where Kafka has one of that name.",
-        "A config that is accepted and does nothing is a promise not kept.",
+        "Those of the table above. Any other is refused with INVALID_CONFIG, also where Kafka has one of that name. "
+        "Those that concern disks, replicas and cleaners which there are none of are kept and shown, with no effect: "
+        "their documentation says so wherever they are described.",
+        "A config that asks for something and gets nothing is a promise not kept. But tools set sizes of segment files "
+        "as a matter of course, and lose nothing where there are none (ADR 6).",
     ),
     Difference(
         "broker configs",
@@ -103,9 +107,18 @@ DIFFERENCES = (
         "coordinators",
         "A group's coordinator is chosen by rendezvous hashing among the live brokers. State and offsets are in the "
         "metadata store; there is no `__consumer_offsets` topic. When a broker dies its groups go on elsewhere once "
-        "its lease has run out, 10 seconds by default.",
+        "its lease has run out, 5 seconds by default.",
         "The store is where everything is kept that must survive a broker, and one transaction fences an owner that "
         "was overtaken.",
+    ),
+    Difference(
+        "members of groups",
+        "Members of `group.protocol=consumer` commit under their current epoch only: an older one is "
+        "STALE_MEMBER_EPOCH, and they commit again. One that asks a group which is classic now is UNKNOWN_MEMBER_ID. "
+        "A static one that repeats its join is let in. A group has at most `group.members_max` members, 16 MiB of "
+        "subscriptions and 100 different expressions.",
+        "The first is how Kafka did it before 4.3; after the second, clients join again instead of ending; the third "
+        "is the same process, whose first answer was lost; the bounds keep a crowd from taking a broker's memory.",
     ),
     Difference(
         "compacted topics",

@@ -1,4 +1,4 @@
-"""The brokers as the gateway asks them: are you ready, and what have you counted?
+"""The brokers, and the pipeline, as the gateway asks them: are you ready, and what have you counted?
 
 Each call goes to all live brokers at once and is bounded in time: one that does not answer is reported,
 and delays nobody for longer.
@@ -14,8 +14,11 @@ from lakestream.model.broker import LiveBroker
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.rest.health import READY
 from lakestream.protocol.rest.merge import merged_metrics
+from lakestream.protocol.rest.table_lags import table_lags_page
 
 _ANSWER_SECONDS_MAX = 2.0
+ANSWERS_AT = "@"
+"""In the name under which a pipeline holds its lease, before the address where it serves its metrics."""
 
 
 class Brokers:
@@ -51,9 +54,14 @@ class Brokers:
 
     async def metrics(self) -> bytes:
         brokers = await self.live()
-        texts = await asyncio.gather(*(self._get(broker, "/metrics") for broker in brokers))
+        texts = await asyncio.gather(*(self._get(broker.http, "/metrics") for broker in brokers))
         found = {str(broker.id): text for broker, text in zip(brokers, texts, strict=True) if text is not None}
-        return merged_metrics(found)
+        return merged_metrics(found, await self._pipeline_metrics()) + await table_lags_page(self._store)
+
+    async def _pipeline_metrics(self) -> str | None:
+        """Of the pipeline that holds the lease: its name says where it answers."""
+        _, found, address = (await self._store.jobs.compaction_holder() or "").rpartition(ANSWERS_AT)
+        return await self._get(address, "/metrics") if found else None
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -67,9 +75,9 @@ class Brokers:
             return READY
         return answer.text
 
-    async def _get(self, broker: LiveBroker, path: str) -> str | None:
+    async def _get(self, address: str, path: str) -> str | None:
         try:
-            answer = await self._http.get(f"http://{broker.http}{path}")
+            answer = await self._http.get(f"http://{address}{path}")
         except httpx.HTTPError:
             return None
         return answer.text if answer.status_code == httpx.codes.OK else None

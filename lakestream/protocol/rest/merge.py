@@ -1,4 +1,4 @@
-"""Many brokers' metrics as one page: every sample gets a `broker` label, families of one name are joined."""
+"""Many processes' metrics as one page: every sample is labelled with its process, families of one name are joined."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -8,14 +8,17 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 
-def merged_metrics(texts: Mapping[str, str]) -> bytes:
-    """`texts` are Prometheus pages by broker id."""
+def merged_metrics(texts: Mapping[str, str], pipeline: str | None = None) -> bytes:
+    """`texts` are Prometheus pages by broker id; the pipeline's is marked as such, where there is one."""
+    pages = [({"broker": broker}, text) for broker, text in texts.items()]
+    if pipeline is not None:
+        pages.append(({"process": "pipeline"}, pipeline))
     families: dict[str, Metric] = {}
-    for broker, text in texts.items():
+    for labels, text in pages:
         for family in text_string_to_metric_families(text):
             joined = families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
             for sample in family.samples:
-                joined.add_sample(sample.name, {**sample.labels, "broker": broker}, sample.value)
+                joined.add_sample(sample.name, {**sample.labels, **labels}, sample.value)
     registry = CollectorRegistry()
     registry.register(_Families(families.values()))
     return generate_latest(registry)

@@ -4,27 +4,29 @@
     debts  -> bytes and spans of them that lie in the WAL, and since when
     table's metadata -> last commit, files, bytes, and what others wrote on `main`
 
-The WAL's objects hold many topics each, so what is at rest twice there is known for all of them together (`wal`), not
-for each.
+What lies at rest beyond one copy is known for each topic as far as it is in table files: what others wrote on top, and
+what retention let go of and the grace still keeps. The WAL's objects hold many topics each, so what is superfluous in
+them is known for all of them together (`wal`).
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lakestream.catalog.lineage import last_rows_ms, line_of
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFiles
+from lakestream.catalog.summaries import JOB, RETENTION
 from lakestream.catalog.values import Json, Metadata, by_id
 from lakestream.metadata.store import MetadataStore, PartitionSize
 from lakestream.model.errors import LakestreamError
 from lakestream.model.job import Debt
 from lakestream.model.table import LOG_BRANCH, TablePointer
 from lakestream.model.topic import PartitionId, Topic, TopicId
+from lakestream.protocol.rest.quarantine import quarantined_records
 from lakestream.world.ids import Ids
 from lakestream.world.objects.store import ObjectStore
 
-JOB = "lakestream.job"
-"""In the summary of every snapshot that compaction made."""
 READS_AT_ONCE = 16
 OVERDUE_AFTER_MS = 300_000
 """Garbage is looked for every half minute. What is past its grace for so much longer has been overlooked."""
@@ -90,12 +92,23 @@ def contents(metadata: Metadata) -> dict[str, Any]:
     ref = metadata["refs"][LOG_BRANCH]["snapshot-id"]
     head = by_id(metadata["snapshots"], "snapshot-id", ref) or {"summary": {}}
     summary = head["summary"]
+    by_others, let_go = sum(map(_bytes_by_others, metadata["snapshots"])), _bytes_let_go(metadata, ref)
     return {
-        "last_commit_ms": head["timestamp-ms"] if JOB in summary else None,
+        "last_commit_ms": last_rows_ms(metadata, ref),
         "files": int(summary.get("total-data-files", 0)),
         "bytes": int(summary.get("total-files-size", 0)),
-        "bytes_by_others": sum(map(_bytes_by_others, metadata["snapshots"])),
+        "bytes_by_others": by_others,
+        "bytes_let_go": let_go,
+        "bytes_over_one_copy": by_others + let_go,
+        "quarantined_records": quarantined_records(metadata) or 0,
     }
+
+
+def _bytes_let_go(metadata: Metadata, head: int) -> int:
+    """Files that retention took out of the log and that older snapshots still keep, until their grace is over."""
+    line = list(line_of(metadata, head))
+    let_go = [snapshot["summary"] for snapshot in line[:-1] if RETENTION in (snapshot.get("summary") or {})]
+    return sum(int(summary.get("removed-files-size", 0)) for summary in let_go)
 
 
 def _bytes_by_others(snapshot: Json) -> int:

@@ -15,7 +15,8 @@ from lakestream.model.place import FileSpan, PartitionView, Span
 from lakestream.storage.reader.placed import run_from
 from lakestream.storage.reader.segment_reader import SegmentReader
 from lakestream.storage.records.run import Run
-from lakestream.storage.tablefile.read import TableFileReader
+from lakestream.storage.tablefile.encoded import Encoding
+from lakestream.storage.tablefile.read import DEFAULT_ENCODING, TableFileReader
 from lakestream.storage.tablefile.times import RecordAtTime
 
 
@@ -24,14 +25,23 @@ class Reader:
         self._segments = segments
         self._tables = tables
 
-    async def read(self, view: PartitionView, offset: int, bytes_max: int, *, at_least_one: bool) -> Run:
-        """Whole batches from `offset`, up to `bytes_max`, or a single larger one if `at_least_one`."""
+    async def read(
+        self,
+        view: PartitionView,
+        offset: int,
+        bytes_max: int,
+        *,
+        at_least_one: bool,
+        encoding: Encoding = DEFAULT_ENCODING,
+    ) -> Run:
+        """Whole batches from `offset`, up to `bytes_max`, or a single larger one if `at_least_one`. `encoding` is for
+        those that lie in a table, as rows."""
         wanted = spans_within(view.spans, bytes_max)
         files = [span for span in wanted if isinstance(span, FileSpan)]
         segments = [span for span in wanted if isinstance(span, Span)]
         if not files:
             return _join(segments, await self._pieces(segments), offset, bytes_max, at_least_one=at_least_one)
-        tabled = await self._read_files(files, offset, bytes_max, at_least_one=at_least_one)
+        tabled = await self._read_files(files, offset, bytes_max, at_least_one=at_least_one, encoding=encoding)
         if not segments or tabled.next_offset <= files[-1].last_offset:
             return tabled
         left, first = bytes_max - tabled.bytes, at_least_one and not tabled.bytes
@@ -49,7 +59,9 @@ class Reader:
         """The first record that has the greatest time of those from `from_offset` on."""
         return await self._tables.max_timestamp(span, max(from_offset, span.base_offset))
 
-    async def _read_files(self, spans: Sequence[FileSpan], offset: int, bytes_max: int, *, at_least_one: bool) -> Run:
+    async def _read_files(
+        self, spans: Sequence[FileSpan], offset: int, bytes_max: int, *, at_least_one: bool, encoding: Encoding
+    ) -> Run:
         parts = []
         total, next_offset = 0, offset
         for span in spans:
@@ -58,6 +70,7 @@ class Reader:
                 max(next_offset, span.base_offset),
                 bytes_max - total,
                 at_least_one=at_least_one and not total,
+                encoding=encoding,
             )
             parts.extend(run.parts)
             total += run.bytes

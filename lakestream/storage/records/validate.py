@@ -3,7 +3,8 @@
     size and magic -> CRC -> what the header claims -> what the records hold
 
 Cheap checks come first, and nothing behind the CRC is believed before the CRC is. The bytes are not
-changed and not copied; compressed records are decompressed within a bound, walked and dropped.
+changed and not copied; compressed records are decompressed within a bound, walked and dropped. Only where the topic
+has a codec of its own are they compressed again (recompress.py), and what comes of it is the batch that is stored.
 """
 
 from dataclasses import dataclass
@@ -37,7 +38,8 @@ from lakestream.storage.records.header import (
     crc_of,
     read_header,
 )
-from lakestream.storage.records.walk import Walked, check_records
+from lakestream.storage.records.recompress import recompressed
+from lakestream.storage.records.walk import check_records
 
 RECORD_ERRORS_MAX = 100
 """Records named in one refusal. A batch may hold a million; whoever reads the answer needs a few."""
@@ -58,6 +60,8 @@ class Limits:
     """Produce requests before version 7 come from clients that cannot read it."""
     keys_required: bool = False
     """Every record must have a key. Needs `inner`."""
+    codec: Codec | None = None
+    """What the batch is stored in; None: what it came in. Needs `inner`."""
 
 
 class ValidBatch(NamedTuple):
@@ -68,6 +72,8 @@ class ValidBatch(NamedTuple):
     """The true one, whatever the header says: retention and lookups by time depend on it."""
     has_null_key: bool | None
     """None when the records were not walked."""
+    data: Bytes
+    """What is stored: the bytes as they came, or the batch in its topic's codec."""
 
 
 def validate_batch(buffer: Bytes, limits: Limits) -> ValidBatch:
@@ -76,12 +82,17 @@ def validate_batch(buffer: Bytes, limits: Limits) -> ValidBatch:
     _check_claims(header, limits)
     if not limits.inner:
         _check_times(header.base_timestamp_ms, header.max_timestamp_ms, buffer, limits)
-        return ValidBatch(header, header.max_timestamp_ms, None)
-    walked = _walk(buffer, header, limits.decompressed_bytes_max)
+        return ValidBatch(header, header.max_timestamp_ms, None, buffer)
+    records = _opened_records(buffer, header, limits.decompressed_bytes_max)
+    walked = check_records(records, count=header.record_count, base_timestamp_ms=header.base_timestamp_ms)
     _check_times(walked.min_timestamp_ms, walked.max_timestamp_ms, buffer, limits)
     if limits.keys_required and walked.has_null_key:
         raise InvalidRecord("a compacted topic takes no record without a key", _records_without_key(buffer, limits))
-    return ValidBatch(header, walked.max_timestamp_ms, walked.has_null_key)
+    data = buffer
+    if limits.codec is not None and limits.codec != header.codec_number:
+        data = recompressed(header, records, limits.codec, max_timestamp_ms=walked.max_timestamp_ms)
+        _check_size(data, limits.batch_bytes_max)
+    return ValidBatch(header, walked.max_timestamp_ms, walked.has_null_key, data)
 
 
 def _frame(buffer: Bytes, batch_bytes_max: int) -> BatchHeader:
@@ -97,11 +108,16 @@ def _frame(buffer: Bytes, batch_bytes_max: int) -> BatchHeader:
         raise CorruptBatch(f"the batch says that it has {claimed} bytes, but {size} arrived: send it again")
     if claimed < size:
         raise InvalidRecord(f"{size - claimed} bytes follow the batch: send one batch for each partition")
-    if size > batch_bytes_max:
-        raise BatchTooLarge(f"the batch has {size} bytes, the topic takes {batch_bytes_max} (max.message.bytes)")
+    _check_size(buffer, batch_bytes_max)
     if crc_of(buffer) != header.crc:
         raise CorruptBatch(f"the batch does not match its checksum {header.crc:#010x}: send it again")
     return header
+
+
+def _check_size(batch: Bytes, bytes_max: int) -> None:
+    """Of what came, and of what is stored: in another codec it may be larger."""
+    if len(batch) > bytes_max:
+        raise BatchTooLarge(f"the batch has {len(batch)} bytes, the topic takes {bytes_max} (max.message.bytes)")
 
 
 def _check_claims(header: BatchHeader, limits: Limits) -> None:
@@ -138,17 +154,15 @@ def _check_new_codec(number: int, allow_zstd: bool) -> None:
         raise UnsupportedCompression("zstd needs Produce version 7 or later: use a newer client, or another codec")
 
 
-def _walk(buffer: Bytes, header: BatchHeader, decompressed_bytes_max: int) -> Walked:
+def _opened_records(buffer: Bytes, header: BatchHeader, decompressed_bytes_max: int) -> Bytes:
+    """The records, decompressed if they were not plain."""
     codec = header.attributes & CODEC_MASK
+    records = memoryview(buffer)[HEADER_BYTES:]
     if codec == Codec.NONE:
-        return check_records(
-            buffer, at=HEADER_BYTES, count=header.record_count, base_timestamp_ms=header.base_timestamp_ms
-        )
-    compressed = memoryview(buffer)[HEADER_BYTES:]
-    if codec == Codec.LZ4 and lz4_blocks_are_linked(compressed):
+        return records
+    if codec == Codec.LZ4 and lz4_blocks_are_linked(records):
         raise InvalidRecord("the batch has linked lz4 blocks, which Kafka clients cannot read: make them independent")
-    records = decompress(Codec(codec), compressed, bytes_max=decompressed_bytes_max)
-    return check_records(records, count=header.record_count, base_timestamp_ms=header.base_timestamp_ms)
+    return decompress(Codec(codec), records, bytes_max=decompressed_bytes_max)
 
 
 def _check_times(least_ms: int, most_ms: int, buffer: Bytes, limits: Limits) -> None:

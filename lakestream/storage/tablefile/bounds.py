@@ -1,59 +1,78 @@
 """Iceberg's bounds: the least and the greatest value of a column, in binary form, shortened where they are long.
 
-    int 4 bytes, long and timestamptz 8 bytes (micros), little-endian; binary as it is
+    boolean 1 byte; int and date 4 bytes, long, time and timestamps 8 bytes, float 4 and double 8, little-endian;
+    text in UTF-8; a decimal's digits in two's complement, big-endian, as few bytes as they need; bytes as they are
 
-A shortened lower bound is a prefix. A shortened upper bound must not fall below what it stands for, so its last byte is
-raised by one; bytes that cannot be raised are dropped, and where none is left there is no upper bound.
+A shortened lower bound is a prefix. A shortened upper bound must not fall below what it stands for, so its last byte
+(of text: its last character) is raised by one; what cannot be raised is dropped, and where nothing is left there is no
+upper bound. Columns with parts have no bounds.
 
     https://iceberg.apache.org/spec/#appendix-d-single-value-serialization
 """
 
 import struct
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lakestream.storage.tablefile.columns import BY_NAME
-
 BOUND_BYTES_MAX = 16
-"""What Iceberg's own writers keep (`write.metadata.metrics.default = truncate(16)`)."""
+"""What Iceberg's own writers keep (`write.metadata.metrics.default = truncate(16)`): bytes, or characters of text."""
+_CHARACTER_MAX = 0x10FFFF
+_SURROGATES = range(0xD800, 0xE000)
 
 _INT, _LONG = struct.Struct("<i"), struct.Struct("<q")
-
-Number = int
-Bound = Number | bytes
+_FLOAT, _DOUBLE = struct.Struct("<f"), struct.Struct("<d")
 
 
 class Bounds:
     """Gathers the bounds of one column over the pieces that are written."""
 
-    __slots__ = ("greatest", "least", "nulls")
+    __slots__ = ("_kind", "greatest", "least", "nans", "nulls")
 
-    def __init__(self) -> None:
-        self.least: Bound | None = None
-        self.greatest: Bound | None = None
+    def __init__(self, kind: pa.DataType) -> None:
+        self._kind = kind
+        self.least: Any = None
+        self.greatest: Any = None
         self.nulls = 0
+        self.nans: int | None = 0 if pa.types.is_floating(kind) else None
+        """None where the column cannot have any."""
 
     def widen(self, array: pa.Array) -> None:
         self.nulls += array.null_count
+        if self.nans is not None:
+            is_nan = pc.is_nan(array)
+            self.nans += pc.sum(is_nan).as_py() or 0
+            array = array.filter(pc.invert(is_nan)) if self.nans else array
         ends = pc.min_max(array)
         least, greatest = _value(ends["min"]), _value(ends["max"])
         if least is None or greatest is None:
             return
-        if self.least is None or least < self.least:  # type: ignore[operator]  # of one column: all numbers or all bytes
+        if self.least is None or least < self.least:
             self.least = least
-        if self.greatest is None or greatest > self.greatest:  # type: ignore[operator]
+        if self.greatest is None or greatest > self.greatest:
             self.greatest = greatest
 
-    def lower(self, column: str) -> bytes | None:
-        if isinstance(self.least, bytes):
-            return self.least[:BOUND_BYTES_MAX]
-        return None if self.least is None else _packed(column, self.least)
+    def lower(self) -> bytes | None:
+        if self.least is None:
+            return None
+        if isinstance(self.least, str):
+            return self.least[:BOUND_BYTES_MAX].encode()
+        if pa.types.is_binary(self._kind):
+            shortened: bytes = self.least[:BOUND_BYTES_MAX]
+            return shortened
+        return _packing(self._kind)(-0.0 if self.least == 0 and self.nans is not None else self.least)
 
-    def upper(self, column: str) -> bytes | None:
-        if isinstance(self.greatest, bytes):
+    def upper(self) -> bytes | None:
+        if self.greatest is None:
+            return None
+        if isinstance(self.greatest, str):
+            return shortened_text_up(self.greatest)
+        if pa.types.is_binary(self._kind):
             return shortened_up(self.greatest)
-        return None if self.greatest is None else _packed(column, self.greatest)
+        return _packing(self._kind)(0.0 if self.greatest == 0 and self.nans is not None else self.greatest)
 
 
 def shortened_up(value: bytes) -> bytes | None:
@@ -64,12 +83,45 @@ def shortened_up(value: bytes) -> bytes | None:
     return raisable[:-1] + bytes([raisable[-1] + 1]) if raisable else None
 
 
-def _packed(column: str, number: Number) -> bytes:
-    return (_INT if BY_NAME[column].iceberg == "int" else _LONG).pack(number)
+def shortened_text_up(value: str) -> bytes | None:
+    if len(value) <= BOUND_BYTES_MAX:
+        return value.encode()
+    raisable = value[:BOUND_BYTES_MAX].rstrip(chr(_CHARACTER_MAX))
+    if not raisable:
+        return None
+    last = ord(raisable[-1]) + 1
+    return (raisable[:-1] + chr(_SURROGATES.stop if last in _SURROGATES else last)).encode()
 
 
-def _value(scalar: pa.Scalar) -> Bound | None:
+def _packing(kind: pa.DataType) -> Callable[[Any], bytes]:
+    if pa.types.is_boolean(kind):
+        return lambda value: bytes([value])
+    if pa.types.is_decimal(kind):
+        return lambda value: _unscaled(value, kind.scale)
+    if pa.types.is_fixed_size_binary(kind):
+        return bytes
+    for is_kind, packed in _NUMBERS:
+        if is_kind(kind):
+            return packed.pack
+    raise TypeError(f"no bounds are kept of {kind}")
+
+
+_NUMBERS: tuple[tuple[Callable[[pa.DataType], bool], struct.Struct], ...] = (
+    (pa.types.is_int32, _INT),
+    (pa.types.is_date32, _INT),
+    (pa.types.is_float32, _FLOAT),
+    (pa.types.is_float64, _DOUBLE),
+    (pa.types.is_int64, _LONG),
+    (pa.types.is_temporal, _LONG),
+)
+
+
+def _unscaled(value: Decimal, scale: int) -> bytes:
+    digits = int(value.scaleb(scale))
+    return digits.to_bytes((digits + (digits < 0)).bit_length() // 8 + 1, "big", signed=True)
+
+
+def _value(scalar: pa.Scalar) -> Any:
     if not scalar.is_valid:
         return None
-    value: Bound = scalar.value if pa.types.is_timestamp(scalar.type) else scalar.as_py()
-    return value
+    return scalar.value if pa.types.is_temporal(scalar.type) else scalar.as_py()

@@ -25,6 +25,7 @@ from lakestream.storage.tablefile.blocks import (
 from lakestream.storage.tablefile.columns import VISIBLE
 from lakestream.storage.tablefile.errors import MalformedTableFile
 from lakestream.storage.tablefile.runs import FOOTER_KEY, BadRuns, RowRun, unpack_runs
+from lakestream.storage.tablefile.typed import VALUES_KEY
 
 FOOTER_BYTES_MAX = 64 * 1024 * 1024
 """A file of 10,000 row groups has 15 MB. Whoever claims more is damaged."""
@@ -60,6 +61,8 @@ class Footer:
     """The runs of each row group."""
     extents: dict[int, list[Extent]]
     """By partition, in offset order."""
+    rules: str | None
+    """How values are read from typed columns; None where there are none."""
     whole: Bytes | None
     """The file itself, where it is so small that it came with its footer."""
     held_bytes: int
@@ -104,6 +107,7 @@ def parse_footer(path: str, tail: Bytes, file_bytes: int) -> Footer:
         raise MalformedTableFile(f"table file {path} cannot be replayed: {error}. Restore the object") from error
     except (pa.ArrowException, OSError) as error:
         raise MalformedTableFile(f"table file {path} has a damaged footer: {error}. Restore the object") from error
+    rules = metadata.metadata.get(VALUES_KEY.encode())
     whole = tail if len(tail) == file_bytes else None
     return Footer(
         path=path,
@@ -111,6 +115,7 @@ def parse_footer(path: str, tail: Bytes, file_bytes: int) -> Footer:
         metadata=metadata,
         groups=groups,
         extents=extents,
+        rules=None if rules is None else rules.decode(),
         whole=whole,
         held_bytes=HELD_FACTOR * length + blocks.sums.nbytes + (file_bytes if whole is not None else 0),
     )

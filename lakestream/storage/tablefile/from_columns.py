@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.records.header import HEADER_BYTES, NO_TIMESTAMP, Bytes
 from lakestream.storage.tablefile.blocks import BadBlocks
-from lakestream.storage.tablefile.columns import HEADERS, KEY, OFFSET, TIMESTAMP, VALUE
+from lakestream.storage.tablefile.columns import BY_NAME, HEADERS, KEY, OFFSET, TIMESTAMP, VALUE
 from lakestream.storage.tablefile.errors import MalformedTableFile
 from lakestream.storage.tablefile.footer import Footer
 from lakestream.storage.tablefile.metrics import starts_at
+from lakestream.storage.tablefile.typed import HIDDEN_OF_TYPED, Restorer
 
 RECORD_COLUMNS = (OFFSET, TIMESTAMP, KEY, HEADERS, VALUE)
 TIME_COLUMNS = (OFFSET, TIMESTAMP)
@@ -39,7 +40,15 @@ class Times(NamedTuple):
     timestamps_ms: NDArray[np.int64]
 
 
-def bytes_of_group(footer: Footer, group: int, columns: Sequence[str] = RECORD_COLUMNS) -> GroupBytes:
+def record_columns(footer: Footer) -> tuple[str, ...]:
+    """The columns that make up records: where values are in typed columns, these and the hidden ones as well."""
+    if footer.rules is None:
+        return RECORD_COLUMNS
+    schema = footer.metadata.schema.to_arrow_schema()
+    return (*(name for name in schema.names if name not in BY_NAME), *HIDDEN_OF_TYPED, *RECORD_COLUMNS)
+
+
+def bytes_of_group(footer: Footer, group: int, columns: Sequence[str]) -> GroupBytes:
     """From the first of the columns to the last: they are written side by side. Those without content are left out."""
     parquet = footer.metadata.row_group(group)
     chunks = [parquet.column(at) for at in range(parquet.num_columns)]
@@ -52,7 +61,7 @@ def bytes_of_group(footer: Footer, group: int, columns: Sequence[str] = RECORD_C
     return GroupBytes(group, tuple(name for name in columns if name in held), *footer.blocks.around(at, end - at))
 
 
-def rows_of_group(footer: Footer, wanted: GroupBytes, data: Bytes) -> pa.RecordBatch:
+def rows_of_group(footer: Footer, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> pa.RecordBatch:
     """The records of a row group, as `records.encode` takes them."""
     table = _read(footer, wanted, data)
     rows = pa.RecordBatch.from_arrays(
@@ -60,7 +69,7 @@ def rows_of_group(footer: Footer, wanted: GroupBytes, data: Bytes) -> pa.RecordB
             _column(table, OFFSET),
             pa.array(_millis(_column(table, TIMESTAMP))),
             _column(table, KEY) if KEY in wanted.columns else pa.nulls(table.num_rows, pa.binary()),
-            _column(table, VALUE) if VALUE in wanted.columns else pa.nulls(table.num_rows, pa.binary()),
+            _values(footer, wanted, table, restorer),
             _column(table, HEADERS) if HEADERS in wanted.columns else _no_headers(table.num_rows),
         ],
         schema=SCHEMA,
@@ -68,6 +77,20 @@ def rows_of_group(footer: Footer, wanted: GroupBytes, data: Bytes) -> pa.RecordB
     _check_offsets(footer, wanted.group, rows.column("offset").to_numpy())
     _check_raw(footer, wanted.group, rows.column("value"))
     return rows
+
+
+def _values(footer: Footer, wanted: GroupBytes, table: pa.Table, restorer: Restorer) -> pa.Array:
+    if footer.rules is None:
+        return _column(table, VALUE)
+    names = [name for name in wanted.columns if name not in RECORD_COLUMNS or name == VALUE]
+    rows = pa.RecordBatch.from_arrays([_column(table, name) for name in names], names=names)
+    try:
+        return restorer.restore(footer.rules, rows)
+    except (ValueError, LookupError, pa.ArrowException) as error:
+        raise MalformedTableFile(
+            f"the values of row group {wanted.group} of table file {footer.path} cannot be read from their columns: "
+            f"{error}. Restore the object, or run the version that wrote it"
+        ) from error
 
 
 def times_of_group(footer: Footer, wanted: GroupBytes, data: Bytes) -> Times:

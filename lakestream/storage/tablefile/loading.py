@@ -18,10 +18,12 @@ from lakestream.storage.tablefile.from_columns import (
     GroupBytes,
     Times,
     bytes_of_group,
+    record_columns,
     rows_of_group,
     times_of_group,
 )
 from lakestream.storage.tablefile.kept import Kept
+from lakestream.storage.tablefile.typed import NoTypedValues, Restorer
 from lakestream.world.objects.store import Buffer
 from lakestream.world.tasks import Tasks
 from lakestream.world.threads import Threads
@@ -53,7 +55,10 @@ class TableFiles:
         metrics: TableReadMetrics,
         *,
         footer_bytes_max: int,
+        restorer: Restorer | None = None,
     ) -> None:
+        """`restorer` reads values from typed columns; without one only files of raw topics can be read."""
+        self._restorer = restorer or NoTypedValues()
         self._objects = objects
         self._threads = threads
         self._metrics = metrics
@@ -67,8 +72,9 @@ class TableFiles:
 
     async def rows(self, footer: Footer, group: int) -> pa.RecordBatch:
         async with self._loads:
-            wanted = bytes_of_group(footer, group)
-            return await self._threads.run(rows_of_group, footer, wanted, await self._get(footer, wanted))
+            wanted = bytes_of_group(footer, group, record_columns(footer))
+            data = await self._get(footer, wanted)
+            return await self._threads.run(rows_of_group, footer, wanted, data, self._restorer)
 
     async def times(self, footer: Footer, group: int) -> Times:
         async with self._loads:

@@ -5,34 +5,36 @@ from collections.abc import Iterable, Mapping, Sequence
 import pyarrow.parquet as pq
 
 from lakestream.storage.tablefile.bounds import Bounds
-from lakestream.storage.tablefile.columns import BY_NAME, LEAF_IDS
 from lakestream.storage.tablefile.descriptor import FileDescriptor, PartitionRows
 from lakestream.storage.tablefile.runs import RowRun
 
 
 def described(
-    path: str, size_bytes: int, metadata: pq.FileMetaData, bounds: Mapping[str, Bounds], runs: Sequence[RowRun]
+    path: str,
+    size_bytes: int,
+    metadata: pq.FileMetaData,
+    bounds: Mapping[int, Bounds],
+    runs: Sequence[RowRun],
+    leaves: Mapping[tuple[str, ...], int],
 ) -> FileDescriptor:
+    """`bounds` and `leaves` (the columns of Parquet, by path) give field ids."""
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     sizes: dict[int, int] = {}
     counts: dict[int, int] = {}
     for column in (group.column(at) for group in groups for at in range(group.num_columns)):
-        field_id = LEAF_IDS[tuple(column.path_in_schema.split("."))]
+        field_id = leaves[tuple(column.path_in_schema.split("."))]
         sizes[field_id] = sizes.get(field_id, 0) + column.total_compressed_size
         counts[field_id] = counts.get(field_id, 0) + column.num_values
-    by_id = {BY_NAME[name].field_id: (name, each) for name, each in bounds.items()}
     return FileDescriptor(
         path=path,
         record_count=metadata.num_rows,
         file_size_bytes=size_bytes,
         column_sizes=sizes,
         value_counts=counts,
-        null_value_counts={field_id: each.nulls for field_id, (_, each) in by_id.items()},
-        nan_value_counts={},
-        lower_bounds={
-            field_id: low for field_id, (name, each) in by_id.items() if (low := each.lower(name)) is not None
-        },
-        upper_bounds={field_id: up for field_id, (name, each) in by_id.items() if (up := each.upper(name)) is not None},
+        null_value_counts={field_id: each.nulls for field_id, each in bounds.items()},
+        nan_value_counts={field_id: each.nans for field_id, each in bounds.items() if each.nans is not None},
+        lower_bounds={field_id: low for field_id, each in bounds.items() if (low := each.lower()) is not None},
+        upper_bounds={field_id: up for field_id, each in bounds.items() if (up := each.upper()) is not None},
         split_offsets=tuple(starts_at(group.column(0)) for group in groups),
         partitions=_by_partition(runs),
     )

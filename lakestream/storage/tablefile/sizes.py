@@ -24,10 +24,13 @@ class GroupLimits:
     """A group that holds this much is closed before another partition begins."""
 
 
-def bytes_before_row(rows: pa.RecordBatch) -> NDArray[np.int64]:
-    """How many bytes lie before each row, and before the end: rows + 1 numbers, rising."""
+def bytes_before_row(rows: pa.RecordBatch, typed_bytes: int = 0) -> NDArray[np.int64]:
+    """How many bytes lie before each row, and before the end: rows + 1 numbers, rising. Those of typed columns are
+    taken to be spread evenly."""
     key, value, headers = rows.column("key"), rows.column("value"), rows.column("headers")
-    starts: NDArray[np.int64] = np.arange(rows.num_rows + 1, dtype=np.int64) * ROW_BYTES
+    starts: NDArray[np.int64] = np.arange(rows.num_rows + 1, dtype=np.int64) * (
+        ROW_BYTES + typed_bytes // max(rows.num_rows, 1)
+    )
     starts += _starts(key)
     starts += _starts(value)
     lists = _starts(headers)

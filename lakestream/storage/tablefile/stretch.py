@@ -12,7 +12,7 @@ still hold others. -1 means no time and becomes null.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -44,16 +44,33 @@ class Stretch:
     """Rows of one partition in offset order (schema of `records.decode`), from batches of one kind.
 
     `source` is as in `runs`: the batches' codec and kind of time, or RAW_BATCH for a single row that is a batch.
+    Where values are in typed columns, `typed` has these and the hidden ones (typed.py), row by row, and `rows` has only
+    those values that are kept as bytes.
     """
 
     partition: int
     source: int
     rows: pa.RecordBatch
     last_offset: int
+    typed: pa.RecordBatch | None = None
 
     @property
     def is_raw(self) -> bool:
         return self.source == RAW_BATCH
+
+    def slice(self, first: int, count: int | None = None) -> "Stretch":
+        """Some of its rows; the stretch ends with the last of them."""
+        rows = self.rows.slice(first, count)
+        return self._of(rows, None if self.typed is None else self.typed.slice(first, count))
+
+    def where(self, mask: pa.BooleanArray) -> "Stretch | None":
+        """The rows that are meant, or None."""
+        rows = self.rows.filter(mask)
+        return self._of(rows, None if self.typed is None else self.typed.filter(mask)) if rows.num_rows else None
+
+    def _of(self, rows: pa.RecordBatch, typed: pa.RecordBatch | None) -> "Stretch":
+        last_offset = self.last_offset if self.is_raw else rows.column("offset")[-1].as_py()
+        return replace(self, rows=rows, typed=typed, last_offset=last_offset)
 
 
 class _Placed(NamedTuple):

@@ -1,6 +1,10 @@
 """Lookups by time: the footer's greatest times lead to the row group, its offsets and times to the record.
 
 runs from an offset on -> those that reach the time -> offsets and times of their row groups -> the first record
+
+A raw batch is not opened: it is there because it could not be read, or because its times fit into no table. It counts
+as one record at its first offset (or at the offset asked from, inside it) with the greatest time that its header
+claims. So a lookup may answer an offset before the exact record, never behind it, and off by no more than that batch.
 """
 
 from typing import NamedTuple

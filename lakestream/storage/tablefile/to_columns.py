@@ -1,4 +1,7 @@
-"""Records to rows of the table: the same buffers under other names; only partition, time and form are made."""
+"""Records to rows of the table: the same buffers under other names; only partition, time and form are made.
+
+Typed columns come as they are.
+"""
 
 from collections.abc import Sequence
 
@@ -32,7 +35,10 @@ def in_columns(stretches: Sequence[Stretch], schema: pa.Schema) -> pa.RecordBatc
         HEADERS: rows.column("headers"),
         VALUE: rows.column("value"),
     }
-    if FORM in schema.names:
+    typed = _typed(stretches)
+    if typed is not None:
+        columns |= dict(zip(typed.schema.names, typed.columns, strict=True))
+    elif FORM in schema.names:
         columns[FORM] = _forms(rows, np.repeat([each.is_raw for each in stretches], counts))
     return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
@@ -42,6 +48,12 @@ def _together(stretches: Sequence[Stretch]) -> pa.RecordBatch:
     if len(stretches) == 1:
         return stretches[0].rows
     return pa.concat_batches([stretch.rows for stretch in stretches])
+
+
+def _typed(stretches: Sequence[Stretch]) -> pa.RecordBatch | None:
+    """Of a file all stretches have typed columns, or none."""
+    found = [stretch.typed for stretch in stretches if stretch.typed is not None]
+    return pa.concat_batches(found) if found else None
 
 
 def _micros(times_ms: NDArray[np.int64]) -> pa.Array:

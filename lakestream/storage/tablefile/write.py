@@ -3,21 +3,34 @@
     stretches, by partition and offset -> cut into row groups -> columns -> Parquet -> footer and descriptor
 
 Memory holds one row group, whatever the size of the file: what is finished goes to the sink. zstd at level 1; no
-dictionaries, which cost time and gain nothing on keys and payloads (the two columns of few values excepted); deltas for
+dictionaries, which cost time and gain nothing on keys and payloads, but for columns of few values; deltas for
 offsets and times; plain bytes for keys and values, which measured smaller and faster than delta lengths under zstd.
 Blocks carry checksums of our own (blocks.py).
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.tablefile.blocks import SummingSink
 from lakestream.storage.tablefile.bounds import Bounds
-from lakestream.storage.tablefile.columns import FORM, HEADERS, KEY, OFFSET, PARTITION, TIMESTAMP, VALUE, arrow_schema
+from lakestream.storage.tablefile.columns import (
+    BY_NAME,
+    FORM,
+    HEADERS,
+    KEY,
+    LEAF_IDS,
+    OFFSET,
+    PARTITION,
+    SCHEMA_ID,
+    SHAPE,
+    TIMESTAMP,
+    VALUE,
+    arrow_schema,
+)
 from lakestream.storage.tablefile.descriptor import FileDescriptor
 from lakestream.storage.tablefile.errors import UnstorableRows
 from lakestream.storage.tablefile.metrics import described
@@ -26,56 +39,69 @@ from lakestream.storage.tablefile.sink import Parts, Sink
 from lakestream.storage.tablefile.sizes import GroupLimits, bytes_before_row, rows_that_fit
 from lakestream.storage.tablefile.stretch import Stretch
 from lakestream.storage.tablefile.to_columns import in_columns
+from lakestream.storage.tablefile.typed import HIDDEN_OF_TYPED, VALUES_KEY, field_id, leaf_ids
 from lakestream.world.objects.store import Buffer
 
 ZSTD_LEVEL = 1
 RUNS_MAX = 512
 """Runs of a row group beyond which a change of codec no longer starts a new one: two producers of different codecs that
 take turns record by record would make the footer larger than the rows."""
+_SAMPLE_ROWS = 2_048
+_REPEATS_MIN = 8
+"""A value of the sample occurs at least so often, on average, in a column that gets a dictionary."""
 _BOUNDED = (PARTITION, OFFSET, TIMESTAMP, KEY, VALUE)
 _STATISTICS = [PARTITION, OFFSET, TIMESTAMP, KEY, f"{HEADERS}.list.element.key", FORM]
 """Columns with statistics for each row group. Values have none: theirs would be longer than all the others."""
 
 
 def write_table_file(
-    stretches: Iterable[Stretch], *, path: str, with_form: bool = False, limits: GroupLimits | None = None
+    stretches: Iterable[Stretch],
+    *,
+    path: str,
+    with_form: bool = False,
+    typed: pa.Schema | None = None,
+    rules: str = "",
+    limits: GroupLimits | None = None,
 ) -> tuple[list[Buffer], FileDescriptor]:
     """A whole file in memory, compressed. `path` is what the descriptor will call it."""
     sink = Parts()
-    writer = TableFileWriter(sink, with_form=with_form, limits=limits)
+    writer = TableFileWriter(sink, with_form=with_form, typed=typed, limits=limits)
     for stretch in stretches:
         writer.add(stretch)
-    return sink.parts, writer.close(path=path)
+    return sink.parts, writer.close(path=path, rules=rules)
 
 
 class TableFileWriter:
     """Add stretches in order of partition and offset, then close. A file has at least one row."""
 
-    def __init__(self, sink: Sink, *, with_form: bool = False, limits: GroupLimits | None = None) -> None:
-        """`with_form` adds the column that raw batches need: a file that may get one must have it."""
-        self._schema = arrow_schema((FORM,) if with_form else ())
+    def __init__(
+        self,
+        sink: Sink,
+        *,
+        with_form: bool = False,
+        typed: pa.Schema | None = None,
+        limits: GroupLimits | None = None,
+    ) -> None:
+        """`with_form` adds the column that raw batches need: a file that may get one must have it. `typed` are the
+        user's columns: with them every stretch must come typed."""
+        self._typed = typed
+        self._schema = file_schema(typed, with_form=with_form)
         self._with_form = with_form
         self._limits = limits or GroupLimits()
         self._out = SummingSink(sink)
         self._metadata: list[pq.FileMetaData] = []
-        self._parquet = pq.ParquetWriter(
-            pa.PythonFile(self._out, mode="w"),
-            self._schema,
-            compression="zstd",
-            compression_level=ZSTD_LEVEL,
-            use_dictionary=[PARTITION, FORM],
-            column_encoding={OFFSET: "DELTA_BINARY_PACKED", TIMESTAMP: "DELTA_BINARY_PACKED"},
-            write_statistics=_STATISTICS,
-            store_schema=False,
-            metadata_collector=self._metadata,
-        )
+        self._parquet: pq.ParquetWriter | None = None
         self._groups: list[list[RowRun]] = []
         self._open: list[Stretch] = []
         self._runs: list[RowRun] = []
         self._rows = 0
         self._bytes = 0
         self._last = (-1, -1)
-        self._bounds = {name: Bounds() for name in _BOUNDED}
+        self._bounds = {
+            field.name: Bounds(field.type)
+            for field in self._schema
+            if field.name in _BOUNDED or (field.name not in BY_NAME and not pa.types.is_nested(field.type))
+        }
 
     @property
     def bytes_written(self) -> int:
@@ -86,7 +112,7 @@ class TableFileWriter:
         self._check(stretch)
         if stretch.partition != self._last[0] and self._is_worth_closing():
             self._close_group()
-        starts = bytes_before_row(stretch.rows)
+        starts = bytes_before_row(stretch.rows, 0 if stretch.typed is None else stretch.typed.nbytes)
         first, count = 0, stretch.rows.num_rows
         while first < count:
             fit = rows_that_fit(starts, first, self._limits.rows_max - self._rows, self._limits.bytes_max - self._bytes)
@@ -98,18 +124,22 @@ class TableFileWriter:
             first += taken
         self._last = (stretch.partition, stretch.last_offset)
 
-    def close(self, *, path: str) -> FileDescriptor:
-        """Write what is open, and the footer. The sink stays open: it is the caller's."""
+    def close(self, *, path: str, rules: str = "") -> FileDescriptor:
+        """Write what is open, and the footer. The sink stays open: it is the caller's. `rules` say how values are read
+        from typed columns."""
         if self._rows:
             self._close_group()
-        if not self._groups:
+        if self._parquet is None:
             raise UnstorableRows("a table file needs at least one row: write none where there are no records")
-        self._parquet.add_key_value_metadata({FOOTER_KEY: pack_runs(self._groups)})
+        values = {} if self._typed is None else {VALUES_KEY: rules}
+        self._parquet.add_key_value_metadata({FOOTER_KEY: pack_runs(self._groups)} | values)
         self._out.hold()
         self._parquet.close()
         self._out.finish()
         runs = [run for group in self._groups for run in group]
-        return described(path, self.bytes_written, self._metadata[0], self._bounds, runs)
+        bounds = {field_id(self._schema.field(name)): each for name, each in self._bounds.items()}
+        leaves = LEAF_IDS | ({} if self._typed is None else leaf_ids(self._typed))
+        return described(path, self.bytes_written, self._metadata[0], bounds, runs, leaves)
 
     def _check(self, stretch: Stretch) -> None:
         rows = stretch.rows
@@ -118,15 +148,18 @@ class TableFileWriter:
         first = (stretch.partition, rows.column("offset")[0].as_py())
         if first <= self._last:
             raise UnstorableRows(f"partition and offset {first} follow {self._last}: sort the stretches first")
-        if stretch.is_raw and not self._with_form:
+        if (stretch.typed is None) != (self._typed is None):
+            raise UnstorableRows("a file has typed columns for all of its rows, or for none: open it so")
+        if stretch.is_raw and not self._with_form and self._typed is None:
             raise UnstorableRows("a raw batch needs the form column: open the file with it")
 
     def _is_worth_closing(self) -> bool:
         return self._rows >= self._limits.alone_rows or self._bytes >= self._limits.alone_bytes
 
     def _take(self, stretch: Stretch, first: int, count: int, size: int) -> None:
-        rows = stretch.rows.slice(first, count)
-        self._open.append(replace(stretch, rows=rows))
+        taken = stretch.slice(first, count)
+        rows = taken.rows
+        self._open.append(taken)
         self._rows += count
         self._bytes += size
         offsets, times = rows.column("offset"), rows.column("timestamp")
@@ -147,6 +180,39 @@ class TableFileWriter:
         rows = in_columns(self._open, self._schema)
         for name, bounds in self._bounds.items():
             bounds.widen(rows.column(name))
-        self._parquet.write_table(pa.Table.from_batches([rows]), row_group_size=self._rows)
+        table = pa.Table.from_batches([rows])
+        if self._parquet is None:
+            self._parquet = self._opened(table)
+        self._parquet.write_table(table, row_group_size=self._rows)
         self._groups.append(self._runs)
         self._open, self._runs, self._rows, self._bytes = [], [], 0, 0
+
+    def _opened(self, first: pa.Table) -> pq.ParquetWriter:
+        """The columns' encodings are chosen by the first rows: in most topics the others are like them."""
+        own = [] if self._typed is None else [field.name for field in self._typed if field.name in self._bounds]
+        return pq.ParquetWriter(
+            pa.PythonFile(self._out, mode="w"),
+            self._schema,
+            compression="zstd",
+            compression_level=ZSTD_LEVEL,
+            use_dictionary=[PARTITION, FORM, SCHEMA_ID, SHAPE, *few_valued(first.select(own))],
+            column_encoding={OFFSET: "DELTA_BINARY_PACKED", TIMESTAMP: "DELTA_BINARY_PACKED"},
+            write_statistics=[*_STATISTICS, *own],
+            store_schema=False,
+            store_decimal_as_integer=True,
+            metadata_collector=self._metadata,
+        )
+
+
+def file_schema(typed: pa.Schema | None, *, with_form: bool) -> pa.Schema:
+    """The user's columns, the visible ones of the system, and the hidden ones that are needed."""
+    if typed is None:
+        return arrow_schema((FORM,) if with_form else ())
+    return pa.schema([*typed, *arrow_schema(HIDDEN_OF_TYPED)])
+
+
+def few_valued(columns: pa.Table) -> list[str]:
+    """Those in which most values occur often: a dictionary makes them small. Told by the first rows."""
+    sample = columns.slice(0, _SAMPLE_ROWS)
+    most = sample.num_rows // _REPEATS_MIN
+    return [name for name in sample.column_names if pc.count_distinct(sample.column(name)).as_py() <= most]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import structlog
 
 from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.topic_commits import PreparedCommit, TopicCommits
+from lakestream.catalog.topic_commits import Evolve, PreparedCommit, TopicCommits
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Conflict, LakestreamError, ObjectExists, ObjectMissing, Unavailable
 from lakestream.model.job import JobCommit, JobId, NewFileSpan, TabledRange
@@ -64,27 +64,30 @@ class Committer:
         self._commits = commits
         self._clock = clock
 
-    async def commit(self, job: BegunJob, results: Sequence[TaskResult]) -> str:
-        """The metadata location that the commit made current. Raises Conflict and its leaves, UnknownPartition and
-        UnknownTable where the job has become pointless; Unavailable where nobody knows what became of it."""
+    async def commit(self, job: BegunJob, results: Sequence[TaskResult], evolve: Evolve | None = None) -> str:
+        """The metadata location that the commit made current. `evolve` brings the table's schema to where the job's
+        files are. Raises Conflict and its leaves, UnknownPartition and UnknownTable where the job has become pointless;
+        Unavailable where nobody knows what became of it."""
         await self._check_files(results)
         ledger = ledger_of(job.id, job.plan, results, folder=job.folder)
         await self._write_ledger(ledger)
         pause = YIELD_SECONDS_FIRST
         for _ in range(ATTEMPTS_MAX - 1):
             try:
-                return await self._attempt(job, results, ledger)
+                return await self._attempt(job, results, ledger, evolve)
             except CommitConflict:
                 log.info("someone else committed to the table; committing again", job=job.id, table=job.plan.table)
                 await self._clock.sleep(pause)
                 pause = min(2 * pause, YIELD_SECONDS_MAX)
-        return await self._attempt(job, results, ledger)
+        return await self._attempt(job, results, ledger, evolve)
 
-    async def _attempt(self, job: BegunJob, results: Sequence[TaskResult], ledger: Ledger) -> str:
+    async def _attempt(
+        self, job: BegunJob, results: Sequence[TaskResult], ledger: Ledger, evolve: Evolve | None
+    ) -> str:
         pointer = await self._store.tables.table_of_topic(job.plan.topic)
         if pointer is None or pointer.id != job.plan.table:
             raise UnknownTable(f"table {job.plan.table} no longer belongs to its topic: it was dropped or replaced")
-        prepared = await self._commits.append(pointer, files_by_branch(results), summary=ledger.summary)
+        prepared = await self._commits.append(pointer, files_by_branch(results), summary=ledger.summary, evolve=evolve)
         commit = JobCommit(
             job=job.id,
             token=job.token,
@@ -136,7 +139,7 @@ class Committer:
 
     async def _check_files(self, results: Sequence[TaskResult]) -> None:
         """Every file is there, whole. Raises DamagedTable."""
-        files = [file for result in results for file in (result.file, result.log_file) if file is not None]
+        files = [file for result in results for file in result.files]
         await asyncio.gather(*(self._check_file(file) for file in files))
 
     async def _check_file(self, file: FileDescriptor) -> None:

@@ -12,21 +12,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lakestream.catalog.commit_names import LEDGER_NAME
 from lakestream.catalog.data_files import DataFile
+from lakestream.catalog.summaries import JOB, LEDGER, LEDGER_HASH, WATERMARK
 from lakestream.model.job import JobId
-from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH
+from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH
 from lakestream.storage.tablefile.descriptor import FileDescriptor
 from lakestream.table.compaction.plan import PlannedJob
 from lakestream.table.compaction.task import TaskResult
 
-LEDGER_NAME = "ledger.json"
 VERSION = 1
-
-JOB = "lakestream.job"
-LEDGER = "lakestream.ledger"
-LEDGER_HASH = "lakestream.ledger-sha256"
-WATERMARK = "lakestream.watermark"
-"""In snapshot summaries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +57,9 @@ def files_by_branch(results: Sequence[TaskResult]) -> dict[str, list[DataFile]]:
     """Branches that get nothing are left out. `log` comes first: it hands out row ids."""
     shared = [data_file(result.file) for result in results if result.file]
     log_only = [data_file(result.log_file) for result in results if result.log_file]
-    return {LOG_BRANCH: [*shared, *log_only]} | ({MAIN_BRANCH: shared} if shared else {})
+    set_aside = [data_file(result.quarantine_file) for result in results if result.quarantine_file]
+    optional = {MAIN_BRANCH: shared, QUARANTINE_BRANCH: set_aside}
+    return {LOG_BRANCH: [*shared, *log_only]} | {branch: files for branch, files in optional.items() if files}
 
 
 def data_file(file: FileDescriptor) -> DataFile:

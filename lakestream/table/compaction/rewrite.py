@@ -1,89 +1,141 @@
 """Rewriting: one task's spans become a file of the table. Runs in Spark's workers; the driver sees descriptors only.
 
-    GET spans -> decode (compiled) -> rows -> Parquet in memory, row group by row group -> one PUT
-                                   -> batches that cannot be read -> a second file, for the branch `log` alone
+    GET spans -> decode (compiled) -> values to columns -> rows -> Parquet in memory, row group by row group -> one PUT
+                                   -> rows that SQL should not see -> a second file, for the branch `log` alone
+                                   -> of these, values set aside -> once more, for the branch `quarantine`
 
 What goes wrong with a task is told in its result and concerns its topic alone. The name of a file has the number of the
 attempt in it: Spark may begin a task again, and objects are never overwritten.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
-from lakestream.model.errors import LakestreamError, SegmentLost
+from lakestream.contract.values.detecting import detected
+from lakestream.contract.values.topic_contract import Needs, ValueMode
+from lakestream.model.errors import InvalidRequest, LakestreamError, SegmentLost
 from lakestream.storage.records.errors import CorruptBatch
-from lakestream.storage.tablefile.descriptor import FileDescriptor
 from lakestream.storage.tablefile.sink import Parts
 from lakestream.storage.tablefile.stretch import Stretch, stretches_of_span
 from lakestream.storage.tablefile.write import TableFileWriter
+from lakestream.table.compaction.set_aside import SetAside, repaired, rows_set_aside
 from lakestream.table.compaction.span_bytes import Blocks, Piece, joinable
 from lakestream.table.compaction.task import RewriteTask, TaskResult
+from lakestream.table.compaction.typed_rows import TypedRows, quarantined
 from lakestream.world.objects.store import Buffer, ObjectStore
 from lakestream.world.threads import Threads
 
+ATTEMPTS_MAX = 10
+"""Spark begins a task less often: its default is four times."""
 DECOMPRESSED_BYTES_MAX = 256 * 1024 * 1024
 """What the gate lets a batch unpack to; one that is larger is kept as it is."""
 
 
 async def rewrite_task(task: RewriteTask, *, objects: ObjectStore, threads: Threads, attempt: int = 0) -> TaskResult:
-    """Both files are durable when this returns; with an error, none may be used."""
-    error: str | None = None
-    files = _Files(None, None)
+    """All files are durable when this returns; with an error, none may be used."""
+    result = TaskResult(job=task.job, number=task.number, attempt=attempt)
     try:
-        files = await _rewritten(task, f"{task.number:05d}-{attempt}", objects, threads)
+        return await _rewritten(task, result, objects, threads)
     except* LakestreamError as group:
-        error = _first(group)
-    return TaskResult(
-        job=task.job, number=task.number, attempt=attempt, file=files.file, log_file=files.log_file, error=error
-    )
+        failed = replace(result, error=_first(group))
+    return failed
 
 
-class _Files(NamedTuple):
-    file: FileDescriptor | None
-    log_file: FileDescriptor | None
-
-
-async def _rewritten(task: RewriteTask, name: str, objects: ObjectStore, threads: Threads) -> _Files:
-    writing = _Writing(name)
+async def _rewritten(task: RewriteTask, result: TaskResult, objects: ObjectStore, threads: Threads) -> TaskResult:
+    writing = _Writing(task, f"{task.number:05d}-{task.turn * ATTEMPTS_MAX + result.attempt}")
+    if task.set_aside is not None:
+        await threads.run(writing.add_repaired, task.set_aside, await _contents(task.set_aside, objects))
     async with asyncio.TaskGroup() as group:
         blocks = Blocks(task.spans, objects, group)
         for together in joinable(task.spans):
             await threads.run(writing.add, await blocks.piece(together))
-    files = await threads.run(writing.finish, task.folder)
+    if task.is_probe:
+        return replace(result, needs=writing.needs)
+    written = await threads.run(writing.finish, result)
     for file, parts in writing.contents():
         await objects.put(f"{task.folder_key}/{file}", parts)
-    return files
+    return written
+
+
+async def _contents(work: SetAside, objects: ObjectStore) -> list[tuple[str, Buffer]]:
+    return [(path, await objects.get(key)) for path, key in zip(work.files, work.keys, strict=True)]
+
+
+MAIN, LOG, QUARANTINE = range(3)
+_ENDINGS = (".parquet", "-log.parquet", "-quarantine.parquet")
 
 
 class _Writing:
-    """The two files of a task while they are written; each exists once it has a row."""
+    """The files of a task while they are written; each exists once it has a row."""
 
-    def __init__(self, name: str) -> None:
-        self._names = (f"{name}.parquet", f"{name}-log.parquet")
-        self._sinks = (Parts(), Parts())
-        self._writers: list[TableFileWriter | None] = [None, None]
+    def __init__(self, task: RewriteTask, name: str) -> None:
+        self._task = task
+        self._names = [f"{name}{ending}" for ending in _ENDINGS]
+        self._sinks = (Parts(), Parts(), Parts())
+        self._writers: list[TableFileWriter | None] = [None, None, None]
+        self._typed = TypedRows(task.contract) if task.contract.is_typed else None
+        self._undecided = task.contract.mode is ValueMode.UNDECIDED
+        self._needs = Needs()
 
     def add(self, piece: Piece) -> None:
         for stretch in _stretches(piece):
-            which = int(stretch.is_raw)
-            writer = self._writers[which]
-            if writer is None:
-                writer = self._writers[which] = TableFileWriter(self._sinks[which], with_form=stretch.is_raw)
-            writer.add(stretch)
+            if self._undecided:
+                self._detect(stretch)
+            if self._typed is None:
+                self._write(LOG if stretch.is_raw else MAIN, stretch)
+            else:
+                self._add_typed(stretch, self._typed)
 
-    def finish(self, folder: str) -> _Files:
-        closed = [
-            None if writer is None else writer.close(path=f"{folder}/{name}")
+    def add_repaired(self, work: SetAside, contents: Sequence[tuple[str, Buffer]]) -> None:
+        if self._typed is None:
+            raise InvalidRequest("the topic's values are bytes now: set lakestream.value.format to what they should be")
+        for part in repaired(rows_set_aside(contents), work, self._typed):
+            if part.main is not None:
+                self._write(MAIN, part.main)
+            if part.set_aside is not None:
+                self._write(QUARANTINE, part.set_aside)
+
+    def finish(self, result: TaskResult) -> TaskResult:
+        rules = "" if self._typed is None else self._typed.decoder.rules().to_text()
+        file, log_file, quarantine_file = (
+            None if writer is None else writer.close(path=f"{self._task.folder}/{name}", rules=rules)
             for writer, name in zip(self._writers, self._names, strict=True)
-        ]
-        return _Files(*closed)
+        )
+        return replace(result, file=file, log_file=log_file, quarantine_file=quarantine_file, needs=self.needs)
+
+    @property
+    def needs(self) -> Needs:
+        return self._needs if self._typed is None else self._typed.decoder.needs
 
     def contents(self) -> Iterator[tuple[str, list[Buffer]]]:
         for name, sink, writer in zip(self._names, self._sinks, self._writers, strict=True):
             if writer is not None:
                 yield name, sink.parts
+
+    def _detect(self, stretch: Stretch) -> None:
+        """The first values tell."""
+        if not self._needs and not stretch.is_raw:
+            self._needs = detected(stretch.rows.column("value")) or self._needs
+
+    def _add_typed(self, stretch: Stretch, typed: TypedRows) -> None:
+        for for_log, rows in typed.split(stretch):
+            if not for_log:
+                self._write(MAIN, rows)
+            else:
+                self._write(LOG, rows)
+                if (set_aside := quarantined(rows)) is not None:
+                    self._write(QUARANTINE, set_aside)
+
+    def _write(self, which: int, stretch: Stretch) -> None:
+        if self._task.is_probe:
+            return
+        writer = self._writers[which]
+        if writer is None:
+            schema = None if self._typed is None else self._typed.schema
+            writer = TableFileWriter(self._sinks[which], with_form=stretch.is_raw, typed=schema)
+            self._writers[which] = writer
+        writer.add(stretch)
 
 
 def _stretches(piece: Piece) -> Iterator[Stretch]:
@@ -116,7 +168,7 @@ def _from_offset(stretch: Stretch, start: int) -> Stretch | None:
         return stretch
     if stretch.last_offset < start:
         return None
-    return replace(stretch, rows=stretch.rows.slice(start - first))
+    return stretch.slice(start - first)
 
 
 def _named(piece: Piece) -> str:

@@ -6,10 +6,13 @@ The result is JSON, since it comes back as a column of text; a task goes out as 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from lakestream.contract.values.topic_contract import NO_NEEDS, RAW_TOPIC, Needs, TopicContract
 from lakestream.model.job import JobId
 from lakestream.storage.tablefile.descriptor import FileDescriptor
 from lakestream.table.compaction.plan import TaskSpan
+from lakestream.table.compaction.set_aside import SetAside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,14 @@ class RewriteTask:
     """The same, as a key of the object store."""
     spans: tuple[TaskSpan, ...]
     """By partition and offset."""
+    contract: TopicContract = RAW_TOPIC
+    """What values are, and which columns they become."""
+    set_aside: SetAside | None = None
+    """Files to go over again, in place of spans."""
+    is_probe: bool = False
+    """Whether it is only to say what it needs, and writes nothing."""
+    turn: int = 0
+    """How often it was run under a contract that knew too little."""
 
     @property
     def bytes(self) -> int:
@@ -42,8 +53,16 @@ class TaskResult:
     file: FileDescriptor | None = None
     """Rows for everyone. None where every batch was unreadable."""
     log_file: FileDescriptor | None = None
-    """Rows that SQL should not see: batches that could not be read."""
+    """Rows that SQL should not see: batches that could not be read, values that were set aside, tombstones."""
+    quarantine_file: FileDescriptor | None = None
+    """A second time the values that were set aside, for the branch `quarantine`."""
+    needs: Needs = NO_NEEDS
+    """What the contract should know. If it can be had, the task is run again and these files do not count."""
     error: str | None = None
+
+    @property
+    def files(self) -> list[FileDescriptor]:
+        return [file for file in (self.file, self.log_file, self.quarantine_file) if file is not None]
 
     def to_json(self) -> str:
         return json.dumps(
@@ -53,6 +72,8 @@ class TaskResult:
                 "attempt": self.attempt,
                 "file": self.file and self.file.to_json(),
                 "log-file": self.log_file and self.log_file.to_json(),
+                "quarantine-file": self.quarantine_file and self.quarantine_file.to_json(),
+                "needs": self.needs.to_json(),
                 "error": self.error,
             }
         )
@@ -60,12 +81,17 @@ class TaskResult:
     @classmethod
     def from_json(cls, text: str) -> "TaskResult":
         content = json.loads(text)
-        file, log_file = content["file"], content["log-file"]
         return cls(
             job=content["job"],
             number=content["number"],
             attempt=content["attempt"],
-            file=FileDescriptor.from_json(file) if file else None,
-            log_file=FileDescriptor.from_json(log_file) if log_file else None,
+            file=_file(content["file"]),
+            log_file=_file(content["log-file"]),
+            quarantine_file=_file(content["quarantine-file"]),
+            needs=Needs.from_json(content["needs"]),
             error=content["error"],
         )
+
+
+def _file(content: Mapping[str, Any] | None) -> FileDescriptor | None:
+    return FileDescriptor.from_json(content) if content else None

@@ -22,6 +22,9 @@ _P3 = np.uint64(0x165667B19E3779F9)
 _P4 = np.uint64(0x85EBCA77C2B2AE63)
 _P5 = np.uint64(0x27D4EB2F165667C5)
 _NULL = np.int64(-1)
+_NO_STARTS = np.frombuffer(bytes(4), np.int32)
+_NO_CONTENT = np.frombuffer(b"", np.uint8)
+"""Read-only, as Arrow's buffers are: the kernel is compiled for that kind alone."""
 
 _small = njit(nogil=True, inline="always")
 _kernel = njit(cache=True, nogil=True)
@@ -49,8 +52,8 @@ def _content(column: pa.Array) -> tuple[NDArray[np.int32], ByteArray, NDArray[np
     """(offsets, bytes, which are there) of a column of bytes or text."""
     assert column.offset == 0, "a batch as it was decoded, not a slice"
     _, offsets, data = column.buffers()
-    starts = np.zeros(1, np.int32) if offsets is None else np.frombuffer(offsets, np.int32)[: len(column) + 1]
-    content = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    starts = _NO_STARTS if offsets is None else np.frombuffer(offsets, np.int32)[: len(column) + 1]
+    content = _NO_CONTENT if data is None else np.frombuffer(data, np.uint8)
     return starts, content, column.is_valid().to_numpy(zero_copy_only=False)
 
 
@@ -176,3 +179,7 @@ def _hash_rows(
             hash = _hash_bytes(header_key_data, at, end, hash)
             hash = _hash_content(header, header_value_offsets, header_value_data, header_value_valid, hash)
         out[row] = np.int64(hash)
+
+
+KERNEL = _hash_rows
+"""For warming."""

@@ -7,6 +7,8 @@ from urllib.parse import quote
 from lakestream.catalog.locations import TABLES_FOLDER, TableObjects
 from lakestream.model.errors import LakestreamError, ObjectMissing
 from lakestream.model.table_errors import DamagedTable
+from lakestream.storage.tablefile.footer import Footer, ending_bytes, parse_footer
+from lakestream.storage.tablefile.loading import TAIL_BYTES
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
@@ -36,6 +38,28 @@ def problems_of_objects(
 def read_objects(table_location: str, options: Mapping[str, str], locations: Sequence[str]) -> dict[str, bytes | None]:
     """Small objects, whole. None: it does not exist."""
     return asyncio.run(_contents(table_location, options, locations))
+
+
+def read_rules(table_location: str, options: Mapping[str, str], files: Sequence[str]) -> dict[str, str]:
+    """How values are read from typed columns, by data file; those without such columns are left out. Raises
+    MalformedTableFile."""
+    found = asyncio.run(_footers(table_location, options, files))
+    return {footer.path: footer.rules for footer in found if footer.rules is not None}
+
+
+async def _footers(table_location: str, options: Mapping[str, str], files: Sequence[str]) -> list[Footer]:
+    async with _Opened(table_location, options) as objects:
+        tables, places = TableObjects(objects), asyncio.Semaphore(LOOKS_AT_ONCE)
+
+        async def read(file: str) -> Footer:
+            async with places:
+                key = tables.key_of(file)
+                tail, size = await objects.get_tail(key, TAIL_BYTES)
+                if (length := ending_bytes(file, tail, size)) > len(tail):
+                    tail = await objects.get_range(key, size - length, length)
+                return parse_footer(file, tail, size)
+
+        return list(await asyncio.gather(*map(read, files)))
 
 
 async def _sizes(table_location: str, options: Mapping[str, str], locations: list[str]) -> dict[str, int | None]:

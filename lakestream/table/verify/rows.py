@@ -14,6 +14,7 @@ from pyspark.sql import functions as f
 
 from lakestream.storage.tablefile.columns import FORM, HEADERS, KEY, OFFSET, PARTITION, TIMESTAMP, VALUE, Form
 from lakestream.table.verify.digest import CHUNK_OFFSETS, Chunk, Digest, Digests
+from lakestream.table.verify.values import TypedFiles, with_values
 
 PLACE_BYTES = 16
 """Of a batch's header: base offset, length, leader epoch."""
@@ -37,6 +38,8 @@ class DataFileRow(NamedTuple):
 class LogRows:
     def __init__(self, session: SparkSession, table: str, snapshot_id: int) -> None:
         """`table` is qualified: lake.streams.orders__log."""
+        self.typed: TypedFiles | None = None
+        """How values are read from columns, where there are such."""
         self._session = session
         self._table = table
         self._snapshot_id = snapshot_id
@@ -56,7 +59,7 @@ class LogRows:
 
     def digests(self, ranges: Mapping[int, Range]) -> Digests:
         found = (
-            self._read(self._table)
+            self._rows()
             .transform(hashed)
             .join(f.broadcast(self._ranges(ranges)), on="partition", how="inner")
             .where((f.col("offset") >= f.col("start")) & (f.col("offset") < f.col("end")))
@@ -68,7 +71,7 @@ class LogRows:
     def hashes(self, partition: int, range: Range) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(offsets, hashes) of a few rows, in offset order."""
         found = (
-            self._read(self._table)
+            self._rows()
             .where((f.col(PARTITION) == partition) & f.col(OFFSET).between(range.start, range.end - 1))
             .transform(hashed)
             .select("offset", "hash")
@@ -76,6 +79,10 @@ class LogRows:
             .toArrow()
         )
         return found.column("offset").to_numpy(), found.column("hash").to_numpy()
+
+    def _rows(self) -> DataFrame:
+        rows = self._read(self._table)
+        return rows if self.typed is None else with_values(rows, self.typed)
 
     def _read(self, table: str) -> DataFrame:
         return self._session.read.option("versionAsOf", str(self._snapshot_id)).table(table)

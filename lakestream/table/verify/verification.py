@@ -15,8 +15,11 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from lakestream.catalog.topic_table import LOG_SUFFIX
+from lakestream.catalog.topic_table import suffix_of
 from lakestream.catalog.values import Metadata
+from lakestream.contract.values.topic_contract import CONTRACT_PROPERTY, TopicContract
+from lakestream.model.errors import LakestreamError
+from lakestream.model.table import LOG_BRANCH
 from lakestream.table.lake_session import CATALOG
 from lakestream.table.verify.digest import Chunk, Digests, differing
 from lakestream.table.verify.ledgers import (
@@ -27,9 +30,10 @@ from lakestream.table.verify.ledgers import (
     file_problems,
     read_ledger,
 )
-from lakestream.table.verify.objects import problems_of_objects, read_objects
+from lakestream.table.verify.objects import problems_of_objects, read_objects, read_rules
 from lakestream.table.verify.records import RecordSource, TopicSide, hashes_of, read_topic
 from lakestream.table.verify.rows import DataFileRow, LogRows, Range
+from lakestream.table.verify.values import TypedFiles
 
 CHUNKS_LOOKED_INTO_MAX = 16
 OFFSETS_NAMED_MAX = 5
@@ -77,7 +81,7 @@ def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[
     metadata = topic.metadata
     verdict = Verdict(topic=topic.name, table=topic.table, partitions=len(topic.partitions))
     verdict.problems += _wal_problems(topic.partitions)
-    log = LogRows(session, f"{CATALOG}.{topic.table}{LOG_SUFFIX}", metadata["current-snapshot-id"])
+    log = LogRows(session, f"{CATALOG}.{topic.table}{suffix_of(LOG_BRANCH)}", metadata["current-snapshot-id"])
     ledgers = _ledgers(topic, verdict)
     try:
         files, manifests = log.files(), log.manifests()
@@ -93,8 +97,22 @@ def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[
     referenced = _referenced(topic, manifests, files)
     verdict.files, verdict.objects = len(files), len(referenced)
     verdict.problems += problems_of_objects(metadata["location"], topic.objects_options, referenced)
+    try:
+        log.typed = _typed(topic, files)
+    except LakestreamError as error:
+        verdict.problems.append(f"values cannot be read from columns, and no record was compared: {error}")
+        return verdict
     _compare(topic, log, files, verdict, advance)
     return verdict
+
+
+def _typed(topic: TopicToVerify, files: Sequence[DataFileRow]) -> TypedFiles | None:
+    """None where the topic has no typed columns. Raises LakestreamError where a file cannot be read."""
+    text = (topic.metadata.get("properties") or {}).get(CONTRACT_PROPERTY)
+    if text is None or not (contract := TopicContract.from_text(text)).layout.columns:
+        return None
+    rules = read_rules(topic.metadata["location"], topic.objects_options, [file.path for file in files])
+    return TypedFiles(columns=contract.layout.columns, rules=rules)
 
 
 def _wal_problems(partitions: Mapping[int, PartitionState]) -> Iterator[str]:

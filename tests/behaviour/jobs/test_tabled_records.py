@@ -26,10 +26,10 @@ def test_records_below_a_deletion_go_wherever_they_lie(stage: Stage) -> None:
     stage.run(scenario)
 
 
-def test_retention_takes_files_first_and_then_the_log(stage: Stage) -> None:
+def test_retention_takes_files_and_leaves_what_is_not_in_the_table_yet(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
         work = await set_up(stage, store, 1, 2, 3, 4)
-        await work.compact(20, cuts=[10])
+        await work.compact(30, cuts=[10, 20])
 
         async def retain(**bounds: int) -> int:
             given = {"expired_before_ms": None, "bytes_max": None, "spans_max": 100} | bounds
@@ -40,6 +40,7 @@ def test_retention_takes_files_first_and_then_the_log(stage: Stage) -> None:
         assert await retain(bytes_max=200) == 1
         assert await bases(work) == [20, 30]
         assert await retain(expired_before_ms=10, spans_max=1) == 1
+        assert await retain(expired_before_ms=10, spans_max=1) == 0
         assert await bases(work) == [30]
         assert (await store.tails([work.partition]))[work.partition].bytes == 100
 

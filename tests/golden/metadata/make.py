@@ -11,6 +11,7 @@ from pathlib import Path
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.broker import BrokerSpec
+from lakestream.model.repair import Repair
 from lakestream.model.segment import NO_PRODUCER, SegmentBatch, SegmentCommit
 from lakestream.model.topic import TopicSpec
 from lakestream.world.chance import SeededChance
@@ -19,7 +20,7 @@ from lakestream.world.ids import Ids
 from lakestream.world.threads import InlineThreads
 
 HERE = Path(__file__).parent
-VERSION = 5
+VERSION = 6
 NOW_MS = 1_763_000_000_000
 
 
@@ -62,6 +63,7 @@ async def fill(store: MetadataStore) -> None:
     await store.abandon_segment(segment(9))
     await store.delete_records(first, 8)
     await store.take_duty("retention", "broker-3", 10_000)
+    await store.repairs.ask(Repair(id=segment(7), topic=orders.id, request='{"action": "retry"}'))
 
 
 async def content(store: MetadataStore) -> object:

@@ -22,9 +22,9 @@ from lakestream.catalog.topic_commits import TopicCommits
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS
+from lakestream.protocol.rest.catalog.branch_fields import branch_fields
 from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
 from lakestream.protocol.rest.server import HttpServer
-from lakestream.storage.tablefile.columns import ALL, iceberg_fields
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
@@ -78,7 +78,7 @@ async def _serve(
         clock=clock,
         ids=ids,
         delete_topic=store.delete_topic,
-        system_fields=iceberg_fields(ALL),
+        branch_fields=branch_fields,
     )
     server = HttpServer(Starlette(routes=[Mount(CATALOG_PATH, routes=routes)]), "127.0.0.1", 0)
     server.start()

@@ -90,6 +90,54 @@ def test_every_metadata_table_can_be_read(spark: SparkSession, catalog: RunningC
 
 
 @VERSIONS
+def test_what_retention_removes_is_gone_for_everyone(
+    spark: SparkSession, catalog: RunningCatalog, version: int
+) -> None:
+    topic = new_topic_table(catalog, f"trimmed{version}", format_version=version)
+    for _ in range(FAN_IN + 2):  # some of the manifests are rolled together
+        topic.append(3)
+    count = 3 * (FAN_IN + 2)
+
+    def check(log: list[int], main: list[int]) -> None:
+        assert ids(spark, topic.sql) == main
+        assert ids(spark, f"{topic.sql}__log") == log
+        assert duckdb_on(catalog.uri).execute(f"SELECT count(*), sum(id) FROM {topic.sql}").fetchone() == (
+            len(main),
+            sum(main),
+        )
+        read = pyiceberg_on(catalog.uri).load_table(f"streams.{topic.name}")
+        assert sorted(read.scan().to_arrow()["id"].to_pylist()) == main
+        table = java_table(spark, topic)
+        assert sum(task.file().recordCount() for task in planned(table, "log")) == len(log)
+        summary = table.snapshot("log").summary()
+        assert summary["total-records"] == str(len(log))
+        assert summary["total-files-size"] == str(sum(task.file().fileSizeInBytes() for task in planned(table, "log")))
+        for name in METADATA_TABLES:
+            spark.sql(f"SELECT * FROM {topic.sql}.{name}").count()
+
+    gone = topic.trim(2)
+    log = list(range(6, count))
+    check(log, log)
+    if version == 3:
+        rows = spark.sql(f"SELECT id, _row_id FROM {topic.sql}").collect()
+        assert all(row.id == row._row_id for row in rows), "rows that stay keep their ids"
+    spark.sql(
+        f"DELETE FROM {topic.sql} WHERE id IN (7, 20)"
+    )  # deletes lie beside a file that goes, and beside one that stays
+    topic.refresh()
+    gone += topic.trim(1)
+    topic.append(3)
+    log = list(range(9, count + 3))
+    main = [id for id in log if id != 20]
+    check(log, main)
+    assert all(path.exists() for path in gone)
+    topic.forget()
+    assert not any(path.exists() for path in gone)
+    topic.append(3)
+    check([*log, count + 3, count + 4, count + 5], [*main, count + 3, count + 4, count + 5])
+
+
+@VERSIONS
 def test_strangers_change_main_and_the_log_stays_whole(
     spark: SparkSession, catalog: RunningCatalog, tmp_path: Path, version: int
 ) -> None:

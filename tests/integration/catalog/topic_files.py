@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lakestream.catalog.summaries import RETENTION
+from lakestream.catalog.topic_commits import PreparedCommit
 from lakestream.catalog.values import Json
 from lakestream.model.table import STREAMS, TablePointer
 from lakestream.storage.tablefile.columns import LAST_COLUMN_ID, iceberg_fields
@@ -41,18 +43,41 @@ class TopicTable:
         hidden = [self._write(only_log)] if only_log else []
         self.catalog.run(self._commit({"log": [both, *hidden], "main": [both]}))
 
+    def trim(self, files: int) -> list[Path]:
+        """Let go of the first files, as retention does. Returns them: they are still there."""
+        return self.catalog.run(self._trim(files))
+
+    def forget(self) -> None:
+        """Expire what retention has made superfluous."""
+
+        async def forget() -> None:
+            await self._move(await self.catalog.commits.expire(self.pointer, trimmed_before_ms=2**62))
+
+        self.catalog.run(forget())
+
     def refresh(self) -> None:
         """Strangers have committed."""
         found = self.catalog.run(self.catalog.store.tables.table(STREAMS, self.name))
         assert found is not None
         self.pointer = found
 
+    async def _trim(self, files: int) -> list[Path]:
+        gone = sorted(await self.catalog.commits.log_files(self.pointer))[:files]
+        await self._move(
+            await self.catalog.commits.remove(self.pointer, frozenset(gone), summary={RETENTION: str(files)})
+        )
+        return [Path(urlsplit(location).path) for location in gone]
+
+    async def _move(self, prepared: PreparedCommit | None) -> None:
+        assert prepared is not None
+        await self.catalog.store.tables.move_tables([prepared.move])
+        await self.catalog.commits.finish(prepared)
+        self.pointer = prepared.move.pointer
+
     async def _commit(self, files: dict[str, Sequence[Json]]) -> None:
         commits = self.catalog.commits
         prepared = await commits.append(self.pointer, files, summary={"lakestream.job": self.catalog.ids.ulid()})
-        await self.catalog.store.tables.move_tables([prepared.move])
-        await commits.finish(prepared)
-        self.pointer = prepared.move.pointer
+        await self._move(prepared)
 
     def _write(self, rows: int) -> Json:
         offsets = list(range(self.next_offset, self.next_offset + rows))

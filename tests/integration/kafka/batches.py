@@ -18,7 +18,7 @@ def now_ms() -> int:
 
 
 def batch(
-    values: Sequence[bytes] = (b"value",),
+    values: Sequence[bytes | None] = (b"value",),
     *,
     key: bytes | None = None,
     codec: int = NONE,

@@ -206,24 +206,60 @@ def _edit(client: WireClient, topic: str, *edits: tuple[str, int, str | None], v
     return int(answer.error_code.value)
 
 
+WITHOUT_EFFECT = {
+    "delete.retention.ms",
+    "file.delete.delay.ms",
+    "flush.messages",
+    "flush.ms",
+    "index.interval.bytes",
+    "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms",
+    "min.insync.replicas",
+    "preallocate",
+    "segment.bytes",
+    "segment.index.bytes",
+    "segment.jitter.ms",
+    "segment.ms",
+    "unclean.leader.election.enable",
+}
+"""Configs that concern disks, replicas and a cleaner of which there is none."""
+
+
 def test_every_topic_config_is_described(name: str, client: WireClient) -> None:
     client.create_topic(name, retention_ms="1000")
     configs = {each.name: each for each in _describe(client, TOPIC, name).configs}
-    assert set(configs) == {
-        "cleanup.policy",
-        "compression.type",
-        "max.message.bytes",
-        "message.timestamp.after.max.ms",
-        "message.timestamp.before.max.ms",
-        "message.timestamp.type",
-        "min.insync.replicas",
-        "retention.bytes",
-        "retention.ms",
-    }
+    own = {name for name in configs if name.startswith("lakestream.")}
+    assert {"lakestream.table.on-topic-delete", "lakestream.value.format"} <= own
+    assert (
+        set(configs) - own
+        == {
+            "cleanup.policy",
+            "compression.type",
+            "max.message.bytes",
+            "message.timestamp.after.max.ms",
+            "message.timestamp.before.max.ms",
+            "message.timestamp.type",
+            "retention.bytes",
+            "retention.ms",
+        }
+        | WITHOUT_EFFECT
+    )
     assert [(each.value, each.source) for each in configs["retention.ms"].synonyms] == [("1000", 1), ("-1", 5)]
     assert [(each.value, each.source) for each in configs["retention.bytes"].synonyms] == [("-1", 5)]
     assert configs["retention.ms"].config_type == 5
     assert all(each.documentation for each in configs.values())
+    silent = {each.name for each in configs.values() if each.documentation.startswith("No effect here: ")}
+    assert silent == WITHOUT_EFFECT
+
+
+def test_what_kafka_streams_sets_on_its_topics_is_taken_and_shown(name: str, client: WireClient) -> None:
+    client.create_topic(
+        name, segment_bytes="52428800", cleanup_policy="delete", retention_ms="-1", message_timestamp_type="CreateTime"
+    )
+    (shown,) = _describe(client, TOPIC, name, ["segment.bytes"]).configs
+    assert (shown.value, shown.config_source) == ("52428800", 1)
+    assert shown.documentation.startswith("No effect here: ")
+    assert _edit(client, name, ("segment.bytes", 0, "small")) == INVALID_CONFIG
 
 
 def test_keys_filter_what_is_described(topic: str, client: WireClient) -> None:

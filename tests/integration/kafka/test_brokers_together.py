@@ -67,5 +67,18 @@ def test_a_broker_whose_lease_ran_out_is_named_no_more() -> None:
         assert {each.leader_id for each in topic.partitions} == {1}
 
 
+def test_a_broker_without_a_lease_does_not_name_itself_coordinator() -> None:
+    alone = LocalLakestream(limits=BrokerLimits(lease_ms=600))
+    with running(alone) as service, WireClient(service.addresses[0]) as client:
+        asked = messages.api(10).Request(key_type=0, coordinator_keys=["a-group"])
+        assert client.call(10, 4, asked).coordinators[0].error_code.value == 0
+        service.run(service.local.brokers[0].tasks.close())  # it renews no more, as when the store is away
+        deadline = time.monotonic() + 20
+        while (found := client.call(10, 4, asked).coordinators[0]).error_code.value == 0:
+            assert time.monotonic() < deadline, "it still believes in its lease"
+            time.sleep(0.05)
+        assert (found.error_code.value, found.node_id) == (15, -1)
+
+
 def _brokers(client: WireClient) -> set[int]:
     return {each.node_id for each in client.call(3, 12, messages.api(3).Request(topics=[])).brokers}

@@ -4,7 +4,8 @@ import json
 from decimal import Decimal
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
@@ -151,6 +152,34 @@ def test_a_breaking_schema_stops_the_serializer(registry: SchemaRegistryClient) 
         registry.register_schema("strict-value", Schema(json.dumps(required), "AVRO"))
     assert (refused.value.http_status_code, refused.value.error_code) == (409, 409)
     assert "field 'more'" in refused.value.error_message
+
+
+@pytest.mark.parametrize("format", ["avro", "json", "protobuf"])
+def test_a_topic_that_validates_takes_what_serializers_write_and_nothing_else(
+    up: Up, registry: SchemaRegistryClient, format: str
+) -> None:
+    topic = f"validated-{format}"
+    config = {"lakestream.validate": "full", "lakestream.value.format": format}
+    config |= {"json": {"lakestream.value.schema": "id"}, "protobuf": {"lakestream.value.message": "shop.Order"}}.get(
+        format, {}
+    )
+    admin = AdminClient({"bootstrap.servers": up.kafka})
+    admin.create_topics([NewTopic(topic, 1, config=config)])[topic].result(30)
+    kind = order_class()
+    shape = {"title": "P", "type": "object", "properties": {"name": {"type": "string"}}, "additionalProperties": False}
+    serialize, value = {
+        "avro": (AvroSerializer(registry, json.dumps(ORDER)), {"id": "o1", "total": Decimal(1)}),
+        "json": (JSONSerializer(json.dumps(shape), registry), {"name": "x"}),
+        "protobuf": (ProtobufSerializer(kind, registry), kind(id="o1", total={"cents": 5}, tags=["a"])),
+    }[format]
+    good = serialize(value, context(topic))  # type: ignore[operator]
+    assert through_kafka(up, topic, [good]) == [good]
+    codes = []
+    producer = Producer({"bootstrap.servers": up.kafka, "linger.ms": 0})
+    for bad in (b"plain", good[:-1], b"\0\0\0\xff\xff" + good[5:]):
+        producer.produce(topic, bad, on_delivery=lambda error, _: codes.append(error and error.code()))
+        assert producer.flush(30) == 0
+    assert codes == [KafkaError.INVALID_RECORD] * 3
 
 
 def test_the_client_administers(registry: SchemaRegistryClient) -> None:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -27,14 +27,16 @@ from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS
 from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import Brokers
+from lakestream.protocol.rest.catalog.branch_fields import branch_fields
 from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
+from lakestream.protocol.rest.quarantine import quarantine_routes
+from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.protocol.rest.table_status import TableStatus
-from lakestream.storage.tablefile.columns import ALL, iceberg_fields
 from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.task import RewriteTask, TaskResult
-from lakestream.table.pipeline import Pipeline
+from lakestream.table.pipeline import Pipeline, Round
 from lakestream.table.spark_rewriter import rewrite_all
 from lakestream.testing.local import LocalLakestream
 from lakestream.world.chance import SystemChance
@@ -42,6 +44,7 @@ from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.open import open_objects
 from lakestream.world.threads import ThreadPool
+from tests.integration.tables.moments import AppAt, Moments, RewriterAt, StoreAt
 from tests.integration.up_process import Done, command
 
 T = TypeVar("T")
@@ -57,11 +60,12 @@ class InThisProcess:
 
 
 class RunningLake:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, grace_ms: int) -> None:
         self.folder = folder
         self.kafka = ""
         self.http = ""
-        self.grace_ms = 3_600_000
+        self.grace_ms = grace_ms
+        self.moments = Moments()
         self.store: MetadataStore
         self._loop: asyncio.AbstractEventLoop
         self._pipeline: Pipeline
@@ -71,15 +75,19 @@ class RunningLake:
         return f"http://{self.http}{CATALOG_PATH}"
 
     @property
+    def registry(self) -> str:
+        return f"http://{self.http}{REGISTRY_PATH}"
+
+    @property
     def objects(self) -> Path:
         return self.folder / "objects"
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=_SECONDS_MAX)
 
-    def create(self, topic: str, partitions: int) -> None:
+    def create(self, topic: str, partitions: int, config: dict[str, str] | None = None) -> None:
         admin = AdminClient({"bootstrap.servers": self.kafka})
-        for made in admin.create_topics([NewTopic(topic, partitions)]).values():
+        for made in admin.create_topics([NewTopic(topic, partitions, config=config or {})]).values():
             made.result(timeout=_SECONDS_MAX)
 
     def produce(self, topic: str, values: Sequence[bytes | None], **fields: Any) -> None:
@@ -98,11 +106,39 @@ class RunningLake:
 
     async def _compact(self) -> None:
         for _ in range(_ROUNDS_MAX):
-            lease = await self.store.jobs.claim_compaction("test", 60_000)
-            assert lease is not None
-            if (await self._pipeline.round(lease)).was_idle:
+            if (await self._round()).was_idle:
                 return
         raise AssertionError("compaction does not come to an end")
+
+    def round(self) -> Round:
+        """What there is now moves into the tables, while producers go on."""
+        return self.run(self._round())
+
+    async def _round(self) -> Round:
+        lease = await self.store.jobs.claim_compaction("test", 60_000)
+        assert lease is not None
+        return await self._pipeline.round(lease)
+
+    @contextmanager
+    def rounds(self) -> Iterator[None]:
+        """Round after round, as long as this goes on."""
+        going = asyncio.run_coroutine_threadsafe(self._rounds(), self._loop)
+        try:
+            yield
+        finally:
+            going.cancel()
+
+    async def _rounds(self) -> None:
+        while True:
+            await self._round()
+            await asyncio.sleep(0.1)
+
+    def upkeep(self) -> None:
+        """What the log has let go of leaves the tables."""
+        self.run(self._pipeline.upkeep())
+
+    def sweep(self) -> None:
+        self.run(self._pipeline.sweep())
 
     def edit(self, statement: str) -> None:
         """Damage the metadata store by hand."""
@@ -135,11 +171,12 @@ class RunningLake:
             stack.push_async_callback(self.store.close)
             await self.store.tables.create_namespace(STREAMS, {})
             self._pipeline = build_pipeline(
-                store=self.store,
+                store=cast(MetadataStore, StoreAt(self.store, self.moments)),
                 objects=objects,
                 objects_options={},
-                rewriter=InThisProcess(),
+                rewriter=RewriterAt(InThisProcess(), self.moments),
                 limits=PlanLimits(freshness_ms=0),
+                grace_ms=self.grace_ms,
                 clock=clock,
                 ids=ids,
             )
@@ -149,13 +186,18 @@ class RunningLake:
                 clock=clock,
                 ids=ids,
                 delete_topic=self.store.delete_topic,
-                system_fields=iceberg_fields(ALL),
+                branch_fields=branch_fields,
             )
             brokers = Brokers(self.store)
             stack.push_async_callback(brokers.close)
             tables = TableStatus(self.store, objects, ids=ids, grace_ms=self.grace_ms)
-            routes = [*admin_routes(self.store, brokers, tables), Mount(CATALOG_PATH, routes=catalog)]
-            server = HttpServer(Starlette(routes=routes), _HOST, 0)
+            routes = [
+                *admin_routes(self.store, brokers, tables),
+                *quarantine_routes(self.store, objects, ids),
+                Mount(CATALOG_PATH, routes=catalog),
+                Mount(REGISTRY_PATH, app=registry_app(store=self.store.registry, threads=threads)),
+            ]
+            server = HttpServer(AppAt(Starlette(routes=routes), self.moments), _HOST, 0)
             server.start()
             stack.push_async_callback(server.stop)
             self.http = f"{_HOST}:{server.port}"
@@ -165,8 +207,10 @@ class RunningLake:
 
 
 @contextmanager
-def running_lake(folder: Path, *, limits: BrokerLimits | None = None) -> Iterator[RunningLake]:
-    lake = RunningLake(folder)
+def running_lake(
+    folder: Path, *, limits: BrokerLimits | None = None, grace_ms: int = 3_600_000
+) -> Iterator[RunningLake]:
+    lake = RunningLake(folder, grace_ms)
     ready, stop = threading.Event(), threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(lake.serve(ready, stop, limits)), daemon=True)
     thread.start()

@@ -9,7 +9,6 @@ from pyspark.sql import SparkSession
 
 from tests.integration.tables.lake import RunningLake, running_lake
 from tests.integration.up_process import command
-from tests.spark_session import missing_spark, spark_session
 
 
 @pytest.fixture(scope="module")
@@ -18,15 +17,6 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
         running.produce("shop.orders", [b"first", b"\xff\x00", None, "größer".encode()])
         running.compact()
         yield running
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """Open before the command, which then uses it: it would start its own otherwise, for ten seconds."""
-    if (reason := missing_spark()) is not None:
-        pytest.skip(reason)
-    with spark_session(tmp_path_factory.mktemp("spark")) as session:
-        yield session
 
 
 def test_a_topic_is_asked_by_the_name_of_its_table(lake: RunningLake) -> None:
@@ -126,3 +116,10 @@ def test_json_and_csv_exclude_each_other(lake: RunningLake) -> None:
     done = lake.command("sql", "SELECT 1", "--csv", "--json")
     assert done.returncode == 2
     assert done.stdout == ""
+
+
+def test_who_inserts_into_a_topic_is_told_to_produce(lake: RunningLake) -> None:
+    done = lake.command("sql", "INSERT INTO shop_orders SELECT * FROM shop_orders")
+    assert done.returncode == 1
+    assert "takes no rows by INSERT" in done.stderr
+    assert "lakestream produce" in done.stderr

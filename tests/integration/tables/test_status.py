@@ -37,7 +37,7 @@ def test_status_shows_the_lag_until_the_table_has_caught_up(tmp_path: Path) -> N
         assert table["files"] == 1
         file = next(lake.objects.glob("tables/**/*.parquet"))
         assert table["bytes"] == file.stat().st_size
-        assert table["bytes_by_others"] == 0
+        assert (table["bytes_by_others"], table["bytes_let_go"], table["bytes_over_one_copy"]) == (0, 0, 0)
         assert table["last_commit_ms"] > 0
         assert [part["tabled_until"] for part in caught_up["partitions"]] == [
             part["next_offset"] for part in caught_up["partitions"]
@@ -52,6 +52,24 @@ def test_status_shows_the_lag_until_the_table_has_caught_up(tmp_path: Path) -> N
         assert done.returncode == 0
         assert "streams.orders" in done.stdout
         assert "over one copy" in done.stdout
+
+
+def test_what_retention_let_go_of_is_shown_for_its_topic_until_it_is_deleted(tmp_path: Path) -> None:
+    with running_lake(tmp_path) as lake:
+        for name in ("cut", "whole"):
+            lake.create(name, 1)
+            for _ in range(2):
+                lake.produce(name, [b"v" * 100] * 10)
+                lake.compact()
+        before = topic(lake, "cut")["table"]
+        [id] = [one.partitions[0] for one in lake.run(lake.store.topics()).topics if one.name == "cut"]
+        lake.run(lake.store.delete_records(id, 10))
+        lake.upkeep()
+        after = topic(lake, "cut")["table"]
+        assert after["files"] == 1
+        assert after["bytes_let_go"] == after["bytes_over_one_copy"] == before["bytes"] - after["bytes"] > 0
+        assert after["last_commit_ms"] == before["last_commit_ms"]
+        assert topic(lake, "whole")["table"]["bytes_over_one_copy"] == 0
 
 
 def test_a_damaged_table_is_named_and_hides_no_other(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from lakestream.storage.tablefile.columns import FORM, HEADERS, KEY, OFFSET, PAR
 from lakestream.table.verify.hashing import record_hashes
 from lakestream.table.verify.rows import hashed
 from tests.integration.tables.lake import RunningLake, running_lake
-from tests.spark_session import attach, missing_spark, spark_session
+from tests.spark_session import attach
 
 SMALL: dict[str, Any] = {
     "compression": "zstd",
@@ -32,13 +32,8 @@ SMALL: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """Open before the command, which then uses it: it would start its own otherwise, for ten seconds."""
-    if (reason := missing_spark()) is not None:
-        pytest.skip(reason)
-    with spark_session(tmp_path_factory.mktemp("spark")) as session:
-        yield session
+pytestmark = pytest.mark.usefixtures("spark")
+"""Open before the command, which then uses it."""
 
 
 @pytest.fixture

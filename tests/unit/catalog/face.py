@@ -86,7 +86,7 @@ async def _play(scenario: Callable[[Face], Coroutine[Any, Any, None]]) -> None:
         clock=clock,
         ids=ids,
         delete_topic=store.delete_topic,
-        system_fields=SYSTEM_FIELDS,
+        branch_fields=lambda metadata: SYSTEM_FIELDS,
     )
     app = Starlette(routes=[Mount("/iceberg", routes=routes)])
     table_objects = TableObjects(objects)

@@ -5,6 +5,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 from lakestream.catalog.apply import apply_updates
+from lakestream.catalog.commit_names import CommitNames
 from lakestream.catalog.creation import new_table
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.reading import SnapshotFiles
@@ -25,6 +26,10 @@ T = TypeVar("T")
 
 def seeded_ids(seed: int = 7) -> Ids:
     return Ids(SystemClock(), SeededChance(seed))
+
+
+def names_of(ids: Ids, version: int = 0) -> CommitNames:
+    return CommitNames(folder=f"{LOCATION}-log/metadata", version=version, attempt=ids.uuid())
 
 
 def field(id: int, name: str, type: Any = "long", **more: Any) -> Json:
@@ -99,6 +104,7 @@ class Lake:
             location=LOCATION,
             now_ms=NOW_MS,
             ids=self.ids,
+            names=self.names(),
             uuid=UUID,
             last_column_id=2_000_000_999,
             format_version=format_version,
@@ -108,12 +114,17 @@ class Lake:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
 
+    def names(self) -> CommitNames:
+        return names_of(self.ids)
+
     def state(self, *refs: str) -> TableState:
         return self.run(self.files.table_state(self.metadata, refs))
 
     def append(self, *files: Json, only_log: Sequence[Json] = (), **summary: str) -> dict[str, int]:
         by_branch = {"log": [*files, *only_log], "main": list(files)}
-        plan = append_files(self.state(*by_branch), by_branch, summary=summary, now_ms=NOW_MS, ids=self.ids)
+        plan = append_files(
+            self.state(*by_branch), by_branch, summary=summary, now_ms=NOW_MS, ids=self.ids, names=self.names()
+        )
         self.run(self.files.write(plan.objects))
         self.metadata = applied(self.metadata, *plan.updates)
         return dict(plan.heads)

@@ -12,7 +12,7 @@ from lakestream.catalog.entries import EntryFormat, settled_entries
 from lakestream.catalog.rolling import FAN_IN, ROLLED_FILES_MAX, live_files
 from lakestream.catalog.snapshots import KEPT_FOR_EVER_MS, TableState, append_files
 from lakestream.model.table_errors import InvalidTableChange
-from tests.unit.catalog.samples import NOW_MS, Lake, applied, data_file, field, schema, seeded_ids, table
+from tests.unit.catalog.samples import NOW_MS, Lake, applied, data_file, field, names_of, schema, seeded_ids, table
 
 VERSIONS = pytest.mark.parametrize("version", [2, 3])
 
@@ -132,7 +132,7 @@ def test_a_file_for_the_log_alone_is_not_on_main(version: int) -> None:
 def test_an_append_requires_the_heads_that_it_was_planned_on(version: int) -> None:
     lake = Lake(version)
     files = {"log": [data_file("a")], "main": [data_file("a")]}
-    plan = append_files(lake.state("log", "main"), files, summary={}, now_ms=NOW_MS, ids=lake.ids)
+    plan = append_files(lake.state("log", "main"), files, summary={}, now_ms=NOW_MS, ids=lake.ids, names=lake.names())
     assert {one.get("ref"): one.get("snapshot-id") for one in plan.requirements[1:]} == {
         "log": lake.head("log"),
         "main": lake.head("main"),
@@ -142,7 +142,7 @@ def test_an_append_requires_the_heads_that_it_was_planned_on(version: int) -> No
 def test_version_1_is_not_written() -> None:
     state = TableState(metadata=table(format_version=1), lists={}, entries={})
     with pytest.raises(InvalidTableChange):
-        append_files(state, {"main": []}, summary={}, now_ms=NOW_MS, ids=seeded_ids())
+        append_files(state, {"main": []}, summary={}, now_ms=NOW_MS, ids=seeded_ids(), names=names_of(seeded_ids()))
 
 
 def test_partition_values_are_summarised() -> None:
@@ -168,6 +168,7 @@ def test_partition_values_are_summarised() -> None:
         summary={},
         now_ms=NOW_MS,
         ids=seeded_ids(),
+        names=names_of(seeded_ids()),
     )
     (manifest,) = plan.objects[-1].manifests or ()
     assert manifest["partitions"] == [

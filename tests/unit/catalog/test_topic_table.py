@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakestream.catalog.topic_table import log_of, log_table, table_name
+from lakestream.catalog.topic_table import branch_of, branch_table, table_name
 from tests.unit.catalog.samples import Lake, data_file, field
 
 
@@ -28,14 +28,14 @@ def test_the_log_is_read_as_main_with_every_system_column() -> None:
     lake.append(data_file("a"))
     lake.diverge()
     hidden = field(2_000_000_001, "__form", "int")
-    seen = log_table(lake.metadata, [field(2_000_000_102, "__offset"), hidden])
+    seen = branch_table(lake.metadata, "log", [field(2_000_000_102, "__offset"), hidden])
     assert seen["current-snapshot-id"] == lake.head("log") != lake.head("main")
     assert list(seen["refs"]) == ["main"]
     assert [one["name"] for one in seen["schemas"][-1]["fields"]] == ["id", "name", "__offset", "__form"]
     assert seen["table-uuid"] != lake.metadata["table-uuid"]
-    assert seen["table-uuid"] == log_table(lake.metadata, [])["table-uuid"]
+    assert seen["table-uuid"] == branch_table(lake.metadata, "log", [])["table-uuid"]
     assert lake.metadata["refs"].keys() == {"log", "main"}
 
 
 def test_a_name_tells_whose_log_it_means() -> None:
-    assert (log_of("orders__log"), log_of("orders"), log_of("__log")) == ("orders", None, None)
+    assert (branch_of("orders__log"), branch_of("orders"), branch_of("__log")) == (("orders", "log"), None, None)

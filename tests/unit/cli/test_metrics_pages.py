@@ -5,7 +5,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from lakestream.broker.metrics import Metrics
 from lakestream.model.group import PartitionLag
+from lakestream.model.job import Debt
+from lakestream.model.place import Tail
 from lakestream.protocol.rest.merge import merged_metrics
+from lakestream.protocol.rest.table_lags import TOPICS_MAX, LagCollector, lags_of
+from lakestream.table.metrics import PipelineMetrics
 
 
 def samples(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
@@ -87,6 +91,40 @@ def test_pages_of_two_brokers_are_one_page_with_labels() -> None:
         assert shown["lakestream_requests_total", (("api", "Produce"), ("broker", broker))] == 2
         assert shown["lakestream_flush_bytes_count", (("broker", broker),)] == 1
     assert merged.count("# TYPE lakestream_requests_total counter") == 1
+
+
+def test_the_page_of_the_pipeline_joins_those_of_brokers_under_its_own_label() -> None:
+    metrics = PipelineMetrics()
+    metrics.round_done(plan_seconds=0.25, rewrite_seconds=2.0, commit_seconds=0.5)
+    metrics.round_failed()
+    metrics.job_committed(rows=10, quarantined_rows=1, wal_bytes=900, written_bytes=300)
+    metrics.job_dropped()
+    metrics.files_trimmed(3)
+    metrics.table_dropped()
+    page = generate_latest(metrics.registry).decode()
+    shown = samples(merged_metrics({"0": generate_latest(busy_metrics().registry).decode()}, page).decode())
+    own = (("process", "pipeline"),)
+    assert {
+        name: shown[f"lakestream_table_{name}_total", own]
+        for name in ("rounds", "round_failures", "jobs", "dropped_jobs", "trimmed_files", "dropped_tables")
+    } == {"rounds": 1, "round_failures": 1, "jobs": 1, "dropped_jobs": 1, "trimmed_files": 3, "dropped_tables": 1}
+    assert shown["lakestream_table_compacted_rows_total", own] == 10
+    assert shown["lakestream_table_phase_seconds_total", (("phase", "rewrite"), *own)] == 2.0
+    assert shown["lakestream_connections", (("broker", "0"),)] == 1
+
+
+def test_the_page_of_table_lags_names_the_topics_that_lag_most_and_no_more() -> None:
+    debts = [
+        Debt(bytes([0, at]), "table", at, 0, Tail(2, 12, 4), 3, 100, oldest_ms=1_000 * at)
+        for at in range(TOPICS_MAX + 20)
+    ]
+    names = {debt.topic: f"topic-{debt.partition}" for debt in debts}
+    lags = lags_of(debts, names, now_ms=200_000)
+    assert (lags[0].topic, lags[0].records, lags[0].bytes, lags[0].seconds) == ("topic-0", 8, 100, 200.0)
+    families = {family.name: family for family in LagCollector(lags).collect()}
+    assert families["lakestream_table_lagging_topics"].samples[0].value == TOPICS_MAX + 20
+    assert len(families["lakestream_table_lag_seconds"].samples) == TOPICS_MAX
+    assert families["lakestream_table_lag_seconds"].samples[-1].labels == {"topic": f"topic-{TOPICS_MAX - 1}"}
 
 
 def test_no_brokers_are_an_empty_page() -> None:

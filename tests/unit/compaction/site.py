@@ -21,6 +21,8 @@ from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFiles
 from lakestream.catalog.topic_commits import TopicCommits
+from lakestream.contract.registry.registry import Registry
+from lakestream.contract.values.restoring import ContractRestorer
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.broker import BrokerLease, BrokerSpec
@@ -54,6 +56,8 @@ from tests.behaviour.metadata.stage import ShiftedClock
 Row = dict[str, Any]
 AT_ONCE = PlanLimits(freshness_ms=0)
 TTL_MS = 60_000
+DELETED = 2
+"""The status of an entry whose file left with the manifest's snapshot."""
 NOW_MS = 1_763_000_000_000
 
 
@@ -79,7 +83,7 @@ class InThisProcess:
         self.tasks: list[RewriteTask] = []
 
     async def rewrite(self, tasks: Sequence[RewriteTask]) -> list[TaskResult]:
-        self.tasks += tasks
+        self.tasks += [task for task in tasks if not task.is_probe]
         return [await rewrite_task(task, objects=self._objects, threads=InlineThreads()) for task in tasks]
 
 
@@ -113,8 +117,16 @@ class Site:
     async def round(self, pipeline: Pipeline | None = None) -> Round:
         return await (pipeline or self.pipeline()).round(await self.lease())
 
-    async def topic(self, name: str = "orders", partitions: int = 1) -> Topic:
-        return await self.store.create_topic(TopicSpec(id=self.ids.topic_id(), name=name, partitions=partitions))
+    async def topic(self, name: str = "orders", partitions: int = 1, **config: str) -> Topic:
+        """`config` with underscores for dots: lakestream_value_format='avro'."""
+        configs = {key.replace("_", "."): value for key, value in config.items()}
+        return await self.store.create_topic(
+            TopicSpec(id=self.ids.topic_id(), name=name, partitions=partitions, config=configs)
+        )
+
+    @property
+    def registry(self) -> Registry:
+        return Registry(store=self.store.registry, threads=InlineThreads())
 
     async def produce(
         self,
@@ -156,7 +168,14 @@ class Site:
 
     def reader(self) -> Reader:
         metrics: Any = Counting()
-        files = TableFiles(LocatedObjects(self.objects), InlineThreads(), self.tasks, metrics, footer_bytes_max=1 << 20)
+        files = TableFiles(
+            LocatedObjects(self.objects),
+            InlineThreads(),
+            self.tasks,
+            metrics,
+            footer_bytes_max=1 << 20,
+            restorer=ContractRestorer(),
+        )
         return Reader(
             SegmentReader(self.objects, SegmentCache(0, metrics), self.tasks, metrics),
             TableFileReader(files, InlineThreads(), self.tasks, cache_bytes_max=1 << 20),
@@ -191,7 +210,27 @@ class Site:
         found = []
         for manifest in fastavro.reader(io.BytesIO(await self._object(snapshot["manifest-list"]))):
             entries = fastavro.reader(io.BytesIO(await self._object(manifest["manifest_path"])))  # type: ignore[index]
-            found += [entry["data_file"]["file_path"] for entry in entries]  # type: ignore[index,call-overload]
+            found += _living(entries)
+        return found
+
+    async def referred(self, topic: Topic) -> set[str]:
+        """Keys of everything that the table's metadata leads to, from the pointer on."""
+        pointer = await self.store.tables.table_of_topic(topic.id)
+        assert pointer is not None
+        metadata = await self.metadata(topic)
+        found = {pointer.metadata_location, *(entry["metadata-file"] for entry in metadata.get("metadata-log") or ())}
+        for snapshot in metadata["snapshots"]:
+            found |= {snapshot["manifest-list"], *await self._in_list(snapshot["manifest-list"])}
+            if ledger := snapshot["summary"].get("lakestream.ledger"):
+                found.add(ledger)
+        return {TableObjects(self.objects).key_of(location) for location in found}
+
+    async def _in_list(self, manifest_list: str) -> set[str]:
+        found = set()
+        for manifest in fastavro.reader(io.BytesIO(await self._object(manifest_list))):
+            path = manifest["manifest_path"]  # type: ignore[index,call-overload]
+            entries = fastavro.reader(io.BytesIO(await self._object(path)))
+            found |= {path, *_living(entries)}
         return found
 
     async def _object(self, location: str) -> bytes:
@@ -218,6 +257,10 @@ class Site:
 
     async def keys(self, prefix: str = "") -> set[str]:
         return {info.key async for info in self.objects.list(prefix)}
+
+
+def _living(entries: Any) -> list[str]:
+    return [entry["data_file"]["file_path"] for entry in entries if entry["status"] != DELETED]
 
 
 def run(scenario: Callable[[Site], Coroutine[None, None, None]]) -> None:

@@ -8,9 +8,10 @@ import pytest
 
 from lakestream.model.errors import StoreUnavailable
 from lakestream.model.job import CompactionLease
+from lakestream.table.compaction.rewriting import RewriteFailed
 from lakestream.table.lease import LeaseKeeper
-from lakestream.table.pipeline import IDLE, Pipeline, RewriteFailed, Round
-from lakestream.table.serving import ENGINE_FAILURES_MAX, SWEEP_SECONDS, run_rounds
+from lakestream.table.pipeline import IDLE, Pipeline, Round
+from lakestream.table.serving import ENGINE_FAILURES_MAX, SWEEP_SECONDS, UPKEEP_SECONDS, run_rounds
 from tests.unit.compaction.site import TTL_MS, Site, rows, run
 
 
@@ -48,6 +49,7 @@ class Scripted:
         self._script = list(script)
         self.rounds = 0
         self.sweeps = 0
+        self.upkeeps = 0
 
     async def round(self, lease: CompactionLease) -> Round:
         self.rounds += 1
@@ -55,6 +57,9 @@ class Scripted:
         if isinstance(step, Exception):
             raise step
         return step
+
+    async def upkeep(self) -> None:
+        self.upkeeps += 1
 
     async def sweep(self) -> None:
         self.sweeps += 1
@@ -87,7 +92,7 @@ def test_rounds_follow_at_once_while_there_is_something_to_do() -> None:
 def test_without_the_lease_nothing_is_done() -> None:
     pipeline = Scripted(WORKED)
     serve(pipeline, SteppingClock(5), held=False)
-    assert pipeline.rounds == 0
+    assert (pipeline.rounds, pipeline.sweeps) == (0, 0)
 
 
 def test_a_store_that_is_away_is_asked_again_ever_more_seldom() -> None:
@@ -110,11 +115,18 @@ def test_a_single_failure_of_the_engine_is_forgiven() -> None:
     serve(pipeline, SteppingClock(5))
 
 
-def test_old_jobs_are_swept_now_and_then() -> None:
+def test_leftovers_are_swept_at_the_first_rest_and_then_now_and_then() -> None:
     clock = SteppingClock(int(3.5 * SWEEP_SECONDS / 0.5))
     pipeline = Scripted()
     serve(pipeline, clock)
-    assert pipeline.sweeps == 3
+    assert pipeline.sweeps == 1 + 3
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_tables_are_kept_up_by_whoever_holds_the_lease(held: bool) -> None:
+    pipeline = Scripted()
+    serve(pipeline, SteppingClock(int(3.5 * UPKEEP_SECONDS / 0.5)), held=held)
+    assert pipeline.upkeeps == (3 if held else 0)
 
 
 # --- the lease ---------------------------------------------------------------------------------------

@@ -9,8 +9,10 @@ import httpx
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from lakestream.contract.values.following import FollowingTables
 from lakestream.metadata.open import one_thread, open_store
 from lakestream.metadata.registry_store import RegistryStore
+from lakestream.metadata.store import MetadataStore
 from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
@@ -33,9 +35,10 @@ class Answer(NamedTuple):
 
 
 class Asking:
-    def __init__(self, http: httpx.AsyncClient, store: RegistryStore) -> None:
+    def __init__(self, http: httpx.AsyncClient, store: RegistryStore, metadata: MetadataStore) -> None:
         self.http = http
         self.store = store
+        self.metadata = metadata
 
     async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
         content = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -62,9 +65,11 @@ def asked(scenario: Callable[[Asking], Awaitable[None]]) -> None:
             "sqlite:///:memory:", clock=clock, ids=Ids(clock, SystemChance()), one_thread=one_thread
         )
         threads = ThreadPool(2, "schemas")
-        app = Starlette(routes=[Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=threads))])
+        followers = FollowingTables(store=store, threads=threads)
+        registry = registry_app(store=store.registry, threads=threads, followers=followers)
+        app = Starlette(routes=[Mount(REGISTRY_PATH, app=registry)])
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as http:
-            await scenario(Asking(http, store.registry))
+            await scenario(Asking(http, store.registry, store))
         threads.close()
         await store.close()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lakestream.table.compaction.ledger import JOB, LEDGER, LEDGER_HASH
+from lakestream.catalog.summaries import JOB, LEDGER, LEDGER_HASH
 from lakestream.table.verify.ledgers import (
     Ledger,
     LedgerFile,

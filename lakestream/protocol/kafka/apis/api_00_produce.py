@@ -4,6 +4,8 @@
 
 - Batches are validated and enter the WAL in arrival order: small ones at once, heavy ones (compressed, large) in a
   thread, for which the connection's next request waits. Waiting for the flush is left to a future: no task a request.
+- A topic with `lakestream.validate` has its values looked at, too: by the registry's schemas, also in order.
+- A topic with a `compression.type` of its own gets batches that came otherwise compressed again, in the same thread.
 - acks 1 and -1 mean the same: a batch is acknowledged when it is durable, never earlier. acks 0 is answered with
   nothing, and with a closed connection if a batch was refused; its bytes count as taken in until they are flushed.
 - A batch that is refused does not touch the others of its request.
@@ -93,7 +95,7 @@ def _take_now(
         raise InvalidRecord("there are no records: send one batch for each partition")
     if entry is None or not 0 <= part.index < len(entry.topic.partitions):
         return False
-    if broker.gate.is_heavy(part.records, entry.config):
+    if broker.gate.is_heavy(part.records, entry.config) or broker.value_gate.guards(entry):
         return False
     _take(broker, entry, part, broker.gate.check(part.records, entry.config, zstd_allowed=zstd_allowed), slot, answer)
     return True
@@ -123,6 +125,8 @@ async def _check_and_take(
             valid = await broker.gate.check_in_thread(part.records, entry.config, zstd_allowed=zstd_allowed)
         else:
             valid = broker.gate.check(part.records, entry.config, zstd_allowed=zstd_allowed)
+        if broker.value_gate.guards(entry):
+            await broker.value_gate.check(part.records, entry)
         _take(broker, entry, part, valid, slot, answer)
     except LakestreamError as error:
         answer.refuse(slot, error)
@@ -131,7 +135,7 @@ async def _check_and_take(
 def _take(broker: Broker, entry: TopicEntry, part: Any, valid: ValidBatch, slot: Any, answer: Answer) -> None:
     if valid.header.is_transactional:
         raise Refused(KafkaError.INVALID_TXN_STATE, NO_TRANSACTIONS)
-    answer.expect(slot, append(entry, part.index, part.records, valid, broker.wal))
+    answer.expect(slot, append(entry, part.index, valid, broker.wal))
 
 
 def _refused(request: Any, code: int, message: str) -> Any:

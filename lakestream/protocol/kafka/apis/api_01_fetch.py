@@ -8,9 +8,11 @@
   request is told that its session does not exist.
 - Any broker serves any partition under leader epoch 0; no replica is preferred. A reader that speaks of a later epoch
   is told that it is unknown.
+- Records that lie in a table come in the topic's `compression.type`, those of `producer` topics as lz4 if they were
+  compressed. A topic of zstd is not read by versions before 10 (UNSUPPORTED_COMPRESSION_TYPE), as in Kafka.
 - There are no transactions yet: the last stable offset is the end of the log and nothing is aborted.
 
-v5 log_start_offset. v7 sessions. v9 leader epoch. v11 preferred replica. v12 flexible. v13 topic ids instead of names.
+v5 log_start_offset. v7 sessions. v9 leader epoch. v10 zstd. v11 preferred replica. v12 flexible. v13 topic ids.
 v15 replica state, v16 node endpoints, v17 directory ids, v18 high watermark: for replicas, or left at their defaults.
 """
 
@@ -20,12 +22,16 @@ from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
 from lakestream.broker.fetch import FetchAsk, Fetched, FetchLimits
 from lakestream.model.errors import LakestreamError
+from lakestream.model.topic_config import Compression
 from lakestream.protocol.kafka.apis.leader_epoch import check_leader_epoch
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire import messages
 from lakestream.protocol.kafka.wire.records import Iovec
+from lakestream.storage.records.errors import UnsupportedCompression
+from lakestream.storage.records.recompress import replay_codec
+from lakestream.storage.tablefile.encoded import Encoding
 
 _fetch = messages.api(1)
 
@@ -37,8 +43,11 @@ FULL_FETCH_EPOCHS = (0, -1)
 READ_COMMITTED = 1
 NO_OFFSET = -1
 NO_RECORDS = b""
+ZSTD_FROM_VERSION = 10
+ENCODINGS = {compression: Encoding(codec=replay_codec(compression)) for compression in Compression}
 CODES_OF_READERS = frozenset(
     {
+        KafkaError.UNSUPPORTED_COMPRESSION_TYPE,
         KafkaError.OFFSET_OUT_OF_RANGE,
         KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
         KafkaError.UNKNOWN_TOPIC_ID,
@@ -68,7 +77,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
             try:
                 if not _has(entry, part):
                     entry, _ = await lookup.partition(topic.topic, topic.topic_id, part.partition)
-                asks.append(_ask(entry, part))
+                asks.append(_ask(entry, part, context.api_version))
                 slots.append(slot)
             except LakestreamError as error:
                 slot.error_code = _code(error)
@@ -84,12 +93,18 @@ def _has(entry: TopicEntry | None, part: Any) -> TypeGuard[TopicEntry]:
     return entry is not None and 0 <= part.partition < len(entry.topic.partitions)
 
 
-def _ask(entry: TopicEntry, part: Any) -> FetchAsk:
+def _ask(entry: TopicEntry, part: Any, version: int) -> FetchAsk:
     check_leader_epoch(part.current_leader_epoch)
+    compression = entry.config.compression
+    if compression is Compression.ZSTD and version < ZSTD_FROM_VERSION:
+        raise UnsupportedCompression(
+            "the topic is compressed with zstd, which needs Fetch version 10: use a newer client"
+        )
     return FetchAsk(
         partition=entry.topic.partitions[part.partition],
         offset=part.fetch_offset,
         bytes_max=max(part.partition_max_bytes, 1),
+        encoding=ENCODINGS[compression],
     )
 
 

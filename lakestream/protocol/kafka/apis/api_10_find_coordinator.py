@@ -12,7 +12,9 @@ v6 share groups.
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.broker.groups.errors import CoordinatorNotAvailable
 from lakestream.broker.groups.ownership import coordinator_of
+from lakestream.model.broker import LiveBroker
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
@@ -35,9 +37,10 @@ async def handle(request: Any, context: RequestContext) -> Any:
 def _coordinator(key: str, key_type: int, broker: Broker) -> Any:
     try:
         _check_type(key_type)
+        chosen = coordinator_of(broker.cluster.live(), key)
+        _check_lease(chosen, broker)
     except LakestreamError as error:
         return _nobody(key, *kafka_error(error))
-    chosen = coordinator_of(broker.cluster.live(), key)
     return _find_coordinator.Coordinator(key=key, node_id=chosen.id, host=chosen.host, port=chosen.port)
 
 
@@ -49,6 +52,12 @@ def _check_type(key_type: int) -> None:
         )
     if key_type != GROUP:
         raise InvalidRequest(f"there are no coordinators of type {key_type}: only consumer groups have one")
+
+
+def _check_lease(chosen: LiveBroker, broker: Broker) -> None:
+    """A broker that names itself and then refuses would be asked again at once, without end."""
+    if chosen.id == broker.cluster.spec.id and not broker.cluster.is_held():
+        raise CoordinatorNotAvailable("this broker has lost touch with the metadata store: ask again in a moment")
 
 
 def _nobody(key: str, code: int, message: str) -> Any:

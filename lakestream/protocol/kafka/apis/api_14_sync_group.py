@@ -1,6 +1,7 @@
 """SyncGroup (14), versions 0-5: the leader hands out its assignment, everyone waits for its own.
 
 - It waits, as JoinGroup does, so what follows on the connection goes on beside it.
+- From v5 on the protocol must be named: no name is a wrong one.
 - The assignment is in the metadata store before anyone is told: another coordinator goes on from it.
 
 v3 static members. v4 flexible. v5 protocol type and name, which must be those of the generation.
@@ -10,14 +11,20 @@ from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import SyncAsk
+from lakestream.broker.groups.errors import InconsistentProtocol
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire import messages
 
 _sync = messages.api(14)
 
+PROTOCOL_FROM_VERSION = 5
+
 
 async def handle(request: Any, context: RequestContext) -> Any:
     broker: Broker = context.broker
+    unnamed = request.protocol_type is None or request.protocol_name is None
+    if unnamed and context.api_version >= PROTOCOL_FROM_VERSION:
+        raise InconsistentProtocol("the protocol that the join was answered with must be named")
     synced = await broker.groups.coordinator.sync(
         SyncAsk(
             group=request.group_id,

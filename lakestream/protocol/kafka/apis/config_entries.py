@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from lakestream.broker.broker import Broker
-from lakestream.model.topic_config import TOPIC_CONFIGS, ConfigType
+from lakestream.model.config_definition import ConfigType
+from lakestream.model.topic_config import TOPIC_CONFIGS
 
 
 class ConfigSource(IntEnum):
@@ -27,10 +28,13 @@ class ShownType(IntEnum):
     STRING = 2
     INT = 3
     LONG = 5
+    DOUBLE = 6
     LIST = 7
 
 
 TYPES: Mapping[ConfigType, ShownType] = {
+    ConfigType.BOOLEAN: ShownType.BOOLEAN,
+    ConfigType.DOUBLE: ShownType.DOUBLE,
     ConfigType.INT: ShownType.INT,
     ConfigType.LONG: ShownType.LONG,
     ConfigType.STRING: ShownType.STRING,

@@ -11,8 +11,7 @@ from starlette.routing import Route
 
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFiles
-from lakestream.catalog.tables import Tables
-from lakestream.catalog.values import Json
+from lakestream.catalog.tables import BranchFields, Tables
 from lakestream.catalog.view_catalog import Views
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.topic import TopicId
@@ -34,9 +33,9 @@ def catalog_routes(
     clock: Clock,
     ids: Ids,
     delete_topic: Callable[[TopicId], Awaitable[None]],
-    system_fields: Sequence[Json] = (),
+    branch_fields: BranchFields,
 ) -> list[Route]:
-    """Everything below CATALOG_PATH. `system_fields`: the columns that `<table>__log` shows besides the table's own."""
+    """Everything below CATALOG_PATH. `branch_fields`: the columns that `<table>__log` shows besides the table's own."""
     table_objects = TableObjects(objects)
     files = MetadataFiles(table_objects, ids=ids)
     endpoints = Endpoints(store=store, files=files)
@@ -47,7 +46,7 @@ def catalog_routes(
         clock=clock,
         ids=ids,
         delete_topic=delete_topic,
-        system_fields=system_fields,
+        branch_fields=branch_fields,
     )
     views = Views(store=store, objects=table_objects, files=files, clock=clock, ids=ids)
     served = [

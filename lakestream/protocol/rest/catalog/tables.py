@@ -112,7 +112,7 @@ def _only_refs(request: Request) -> bool:
 
 def _tag(loaded: LoadedTable, only_refs: bool) -> str:
     """Changes with everything that the answer is made from."""
-    made_from = f"{loaded.file.location} {loaded.is_log} {only_refs}"
+    made_from = f"{loaded.file.location} {loaded.branch} {only_refs}"
     return f'"{hashlib.sha256(made_from.encode()).hexdigest()[:32]}"'
 
 

@@ -3,6 +3,7 @@
 from starlette.types import ASGIApp
 
 from lakestream.contract.registry.administration import Administration
+from lakestream.contract.registry.following import Followers
 from lakestream.contract.registry.registry import Registry
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.protocol.rest.registry.answering import RegistryApp
@@ -14,8 +15,9 @@ from lakestream.world.threads import Threads
 REGISTRY_PATH = "/registry"
 
 
-def registry_app(*, store: RegistryStore, threads: Threads) -> ASGIApp:
-    registry = Registry(store=store, threads=threads)
+def registry_app(*, store: RegistryStore, threads: Threads, followers: Followers | None = None) -> ASGIApp:
+    """Without `followers`, no table minds what is registered."""
+    registry = Registry(store=store, threads=threads, followers=followers)
     administration = Administration(store)
     return RegistryApp(
         [

@@ -1,0 +1,68 @@
+"""docs/reference/metrics.md, made from the code: every metric of every process, with its labels and its meaning.
+
+python -m lakestream.cli.metrics_reference > docs/reference/metrics.md
+"""
+
+from collections.abc import Iterable
+
+from prometheus_client.core import Metric
+
+from lakestream.broker.metrics import Metrics
+from lakestream.model.group import PartitionLag
+from lakestream.protocol.rest.table_lags import LagCollector, TableLag
+from lakestream.table.metrics import PipelineMetrics
+
+PREFIX = "lakestream_"
+OF_THE_EXPOSITION = frozenset({"le"})
+"""Labels that Prometheus' form of a histogram brings along."""
+
+_HEAD = """\
+# Metrics
+
+What `/metrics` shows, in Prometheus' form. The gateway asks every live broker and adds the label `broker`; it asks the
+pipeline and adds `process="pipeline"`. Beside these there are the usual ones of a Python process: `process_*`,
+`python_*`. This page is made from the code: `python -m lakestream.cli.metrics_reference`.
+"""
+
+_TABLE = """
+## {}
+
+| metric | kind | labels | meaning |
+|---|---|---|---|
+"""
+
+
+def reference_page() -> str:
+    """The page, whole."""
+    gateway = LagCollector([TableLag("t", 1, 1, 1.0)])
+    return (
+        _HEAD
+        + _table("Brokers", _seen_everything().registry.collect())
+        + _table("Pipeline", PipelineMetrics().registry.collect())
+        + _table("Gateway", gateway.collect())
+    )
+
+
+def _table(title: str, families: Iterable[Metric]) -> str:
+    own = sorted((family for family in families if family.name.startswith(PREFIX)), key=lambda each: each.name)
+    return _TABLE.format(title) + "".join(map(_row, own))
+
+
+def _seen_everything() -> Metrics:
+    """A broker's metrics after one of each event that adds a label."""
+    metrics = Metrics()
+    metrics.request_received("Produce", 1)
+    metrics.request_failed("Produce", 1)
+    metrics.reading_paused("bytes")
+    metrics.group_lags([PartitionLag("g", "t", 0, 1)])
+    return metrics
+
+
+def _row(family: Metric) -> str:
+    name = f"{family.name}_total" if family.type == "counter" else family.name
+    labels = sorted({label for sample in family.samples for label in sample.labels} - OF_THE_EXPOSITION)
+    return f"| `{name}` | {family.type} | {', '.join(f'`{label}`' for label in labels)} | {family.documentation} |\n"
+
+
+if __name__ == "__main__":
+    print(reference_page(), end="")

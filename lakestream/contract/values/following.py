@@ -1,0 +1,98 @@
+"""Whether the tables of topics can follow a schema that is about to be registered under their subject.
+
+    columns of all versions, one after another -> + those of the new one -> CannotFollow: which column, and why
+
+What the table could not follow, records of it would be set aside for ever. So it is told to whoever registers it. A
+version from before the topic that could not be followed then is passed over, as the table passes over its records.
+"""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from lakestream.contract.columns import from_avro, from_json_schema, from_protobuf
+from lakestream.contract.columns.layout import CannotFollow, Layout
+from lakestream.contract.columns.wanted import Wanted
+from lakestream.contract.registry.submitted import Understood
+from lakestream.contract.values.registered import RegisteredWriters
+from lakestream.contract.values.value_config import SchemaSource, ValueConfig, ValueFormat, value_config_of
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.errors import Exhausted, Invalid
+from lakestream.model.registry import SchemaFormat, SubjectView
+from lakestream.world.threads import Threads
+
+VERSIONS_KEPT_MAX = 1_000
+"""Columns of versions that were asked for, kept for the next registration to the same subjects."""
+
+
+class FollowingTables:
+    def __init__(self, *, store: MetadataStore, threads: Threads) -> None:
+        self._store = store
+        self._threads = threads
+        self._writers = RegisteredWriters(store.registry, threads)
+        self._asked: set[tuple[int, str]] = set()
+
+    async def reasons(self, subject: str, new: Understood, view: SubjectView) -> list[str]:
+        """See contract/registry/following.py."""
+        found: dict[str, None] = {}
+        for name, message in await self._followers(subject):
+            versions = [await self._wanted(entry.schema_id, message) for entry in view.versions]
+            why = await self._threads.run(partial(_why_not, new, message, versions))
+            if why is not None:
+                found[f"TABLE_CANNOT_FOLLOW at /: {why} (the table of topic '{name}' takes its columns from here)"] = (
+                    None
+                )
+        return list(found)
+
+    async def _followers(self, subject: str) -> list[tuple[str, str]]:
+        """Topics, and the message that their values are. Of topics with the same message one is as good as another."""
+        by_message: dict[str, str] = {}
+        for topic in (await self._store.topics()).topics:
+            config = value_config_of(topic.name, topic.config)
+            if config.subject == subject and _has_columns_of(config):
+                by_message.setdefault(config.message, topic.name)
+        return [(name, message) for message, name in by_message.items()]
+
+    async def _wanted(self, id: int, message: str) -> tuple[Wanted, ...]:
+        if len(self._asked) >= VERSIONS_KEPT_MAX and (id, message) not in self._asked:
+            self._writers, self._asked = RegisteredWriters(self._store.registry, self._threads), set()
+        self._asked.add((id, message))
+        try:
+            found = await self._writers.by_id(id, message=message)
+        except (ValueError, Invalid, Exhausted):
+            return ()
+        return () if found is None else found.wanted
+
+
+def _has_columns_of(config: ValueConfig) -> bool:
+    """Whether the topic's columns come from registered schemas."""
+    return config.format not in (ValueFormat.RAW, ValueFormat.STRING) and config.source is not SchemaSource.INFERRED
+
+
+def _why_not(new: Understood, message: str, versions: Iterable[tuple[Wanted, ...]]) -> str | None:
+    """Blocking."""
+    layout = Layout()
+    for wanted in versions:
+        layout = _merged_or_same(layout, wanted)
+    try:
+        layout.merged(_wanted_by(new.body.format, new.parsed, message))
+    except (ValueError, Invalid, Exhausted) as error:  # CannotFollow is a ValueError
+        return str(error)
+    return None
+
+
+def _merged_or_same(layout: Layout, wanted: tuple[Wanted, ...]) -> Layout:
+    try:
+        return layout.merged(wanted)
+    except CannotFollow:
+        return layout
+
+
+def _wanted_by(format: SchemaFormat, parsed: Any, message: str) -> tuple[Wanted, ...]:
+    match format:
+        case SchemaFormat.AVRO:
+            return from_avro.wanted_columns(parsed)
+        case SchemaFormat.PROTOBUF:
+            return from_protobuf.wanted_columns(parsed, message)
+        case SchemaFormat.JSON:
+            return from_json_schema.wanted_columns(parsed)

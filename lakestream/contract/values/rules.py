@@ -1,0 +1,36 @@
+"""Rules: what a file's footer says of how its values are read back from its columns.
+
+    {"version": 1, "layout": ..., "writers": [{..., "shapes": [...]}, ...]}
+
+Complete in itself: neither the table nor the registry is asked, whatever became of columns and schemas since.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from lakestream.contract.codecs.codec import Writer
+from lakestream.contract.columns.layout import Layout
+
+VERSION = 1
+
+
+class Rules(NamedTuple):
+    layout: Layout
+    writers: tuple[Writer, ...]
+    shapes: Mapping[int, Sequence[str]]
+    """By the writer's number."""
+
+    def to_text(self) -> str:
+        writers = [writer.to_json() | {"shapes": list(self.shapes.get(writer.number, ()))} for writer in self.writers]
+        content = {"version": VERSION, "layout": self.layout.to_text(), "writers": writers}
+        return json.dumps(content, separators=(",", ":"))
+
+    @classmethod
+    def from_text(cls, text: str) -> "Rules":
+        """Raises ValueError."""
+        content = json.loads(text)
+        if content["version"] != VERSION:
+            raise ValueError(f"its values are of version {content['version']}: a newer Lakestream reads them")
+        shapes = {writer["number"]: writer.pop("shapes") for writer in content["writers"]}
+        return cls(Layout.from_text(content["layout"]), tuple(map(Writer.from_json, content["writers"])), shapes)

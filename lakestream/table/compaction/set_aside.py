@@ -1,0 +1,155 @@
+"""Values that were set aside, tried again: those that can be read now become rows of `main`, the others stay.
+
+    files of the branch `quarantine` -> rows -> chosen:     the value, or a fix in its place, is decoded again
+                                                            -> rows of `main`, or still set aside
+                                             -> not chosen: as they were
+
+The log is not touched: Kafka's readers get the bytes that were produced, whatever became of them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from lakestream.storage.records.decode import SCHEMA
+from lakestream.storage.records.header import Codec
+from lakestream.storage.tablefile.columns import (
+    ERROR,
+    FORM,
+    HEADERS,
+    KEY,
+    OFFSET,
+    PARTITION,
+    SCHEMA_ID,
+    SHAPE,
+    TIMESTAMP,
+    VALUE,
+    Form,
+)
+from lakestream.storage.tablefile.footer import parse_footer
+from lakestream.storage.tablefile.stretch import Stretch
+from lakestream.table.compaction.typed_rows import TypedRows
+from lakestream.world.objects.store import Buffer
+
+Place = tuple[int, int]
+"""Partition and offset of a record."""
+_NO_TIMESTAMP = -1
+
+
+class RepairAction(StrEnum):
+    RETRY = "retry"
+    DISCARD = "discard"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAside:
+    """What to do with the rows of files."""
+
+    files: tuple[str, ...]
+    """Their locations."""
+    keys: tuple[str, ...]
+    """The same, as keys of the object store."""
+    action: RepairAction
+    chosen: frozenset[Place] | None = None
+    """None: all."""
+    fixes: Mapping[Place, bytes] = field(default_factory=dict)
+    """Other bytes to decode, for the table alone."""
+
+
+def rows_set_aside(contents: Sequence[tuple[str, Buffer]]) -> pa.Table:
+    """Of whole files, in order of partition and offset. Raises MalformedTableFile."""
+    tables = []
+    for path, content in contents:
+        footer = parse_footer(path, content, len(content))
+        footer.blocks.check(0, memoryview(content)[: footer.blocks.covered_bytes])
+        columns = [PARTITION, OFFSET, TIMESTAMP, KEY, HEADERS, VALUE, SCHEMA_ID, ERROR]
+        tables.append(pq.read_table(pa.BufferReader(pa.py_buffer(content)), columns=columns, partitioning=None))
+    return pa.concat_tables(tables).sort_by([(PARTITION, "ascending"), (OFFSET, "ascending")]).combine_chunks()
+
+
+@dataclass(slots=True)
+class Repaired:
+    """Rows of one partition after the work."""
+
+    main: Stretch | None
+    set_aside: Stretch | None
+
+
+def repaired(rows: pa.Table, work: SetAside, typed: TypedRows) -> Iterator[Repaired]:
+    for partition in pc.unique(rows.column(PARTITION)).to_pylist():
+        own = rows.filter(pc.equal(rows.column(PARTITION), partition)).combine_chunks()
+        is_chosen = _chosen(own, partition, work)
+        staying = [_as_it_was(own.filter(pa.array(~is_chosen)), partition, typed.schema)]
+        main = None
+        if work.action is RepairAction.RETRY and is_chosen.any():
+            chosen = _stretch(own.filter(pa.array(is_chosen)), partition, work.fixes)
+            for for_log, part in typed.split(chosen):
+                if for_log:
+                    staying.append(_quarantined(part))
+                else:
+                    main = part
+        yield Repaired(main, _in_order([one for one in staying if one is not None]))
+
+
+def _chosen(rows: pa.Table, partition: int, work: SetAside) -> NDArray[np.bool_]:
+    if work.chosen is None:
+        return np.ones(rows.num_rows, np.bool_)
+    offsets = rows.column(OFFSET).to_numpy()
+    return np.isin(offsets, [offset for number, offset in work.chosen if number == partition])
+
+
+def _stretch(rows: pa.Table, partition: int, fixes: Mapping[Place, bytes]) -> Stretch:
+    times = rows.column(TIMESTAMP).cast(pa.int64()).to_numpy(zero_copy_only=False)
+    missing = rows.column(TIMESTAMP).is_null().to_numpy()
+    offsets = rows.column(OFFSET).to_numpy()
+    values = rows.column(VALUE).to_pylist()
+    for at, offset in enumerate(offsets.tolist()):
+        values[at] = fixes.get((partition, offset), values[at])
+    columns = [
+        pa.array(offsets),
+        pa.array(np.where(missing, _NO_TIMESTAMP, np.where(missing, 0, times) // 1000).astype(np.int64)),
+        rows.column(KEY).combine_chunks(),
+        pa.array(values, pa.binary()),
+        rows.column(HEADERS).combine_chunks().cast(SCHEMA.field("headers").type),
+    ]
+    batch = pa.RecordBatch.from_arrays([_one(column) for column in columns], schema=SCHEMA)
+    return Stretch(partition=partition, source=Codec.NONE, rows=batch, last_offset=int(offsets[-1]))
+
+
+def _as_it_was(rows: pa.Table, partition: int, schema: pa.Schema) -> Stretch | None:
+    if not rows.num_rows:
+        return None
+    user = [pa.nulls(rows.num_rows, one.type) for one in schema]
+    hidden = [
+        pa.array(np.full(rows.num_rows, Form.QUARANTINED, np.int32)),
+        _one(rows.column(SCHEMA_ID).combine_chunks()),
+        pa.nulls(rows.num_rows, pa.int32()),
+        _one(rows.column(ERROR).combine_chunks()),
+    ]
+    names = [*schema.names, FORM, SCHEMA_ID, SHAPE, ERROR]
+    return replace(_stretch(rows, partition, {}), typed=pa.RecordBatch.from_arrays([*user, *hidden], names=names))
+
+
+def _quarantined(part: Stretch) -> Stretch | None:
+    assert part.typed is not None
+    return part.where(pc.equal(part.typed.column(FORM), int(Form.QUARANTINED)))
+
+
+def _in_order(parts: Sequence[Stretch]) -> Stretch | None:
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    rows = pa.concat_batches([part.rows for part in parts])
+    typed = pa.concat_batches([part.typed for part in parts])
+    order = pc.sort_indices(rows.column("offset"))
+    offsets = rows.column("offset").to_numpy()
+    return replace(parts[0], rows=rows.take(order), typed=typed.take(order), last_offset=int(offsets.max()))
+
+
+def _one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

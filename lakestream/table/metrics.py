@@ -1,0 +1,74 @@
+"""What the pipeline counts: plain numbers as things happen, put into Prometheus' form when somebody asks.
+
+Names are `lakestream_table_<what>_<unit>`, counters end in `_total`. No label grows with the number of topics: how far
+each of them lags is told by the gateway, which is there also while no pipeline is.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+_COUNTERS = {
+    "rounds": "Rounds of compaction that had something to do.",
+    "round_failures": "Rounds that broke off; what they left is done again.",
+    "jobs": "Jobs committed: one for each topic in each round.",
+    "dropped_jobs": "Jobs given up; their topics were left alone for a while and tried again.",
+    "compacted_rows": "Rows brought into tables.",
+    "quarantined_rows": "Values that broke their contract and were set aside.",
+    "compacted_bytes": "Bytes of WAL that became rows.",
+    "written_bytes": "Bytes of table files written.",
+    "trimmed_files": "Data files that left tables because retention had passed.",
+    "dropped_tables": "Tables deleted with their topics.",
+}
+PHASES = ("plan", "rewrite", "commit")
+
+
+class PipelineMetrics(Collector):
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._counts: Counter[str] = Counter()
+        self._seconds = dict.fromkeys(PHASES, 0.0)
+        self.registry.register(self)
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        GCCollector(registry=self.registry)
+
+    def round_done(self, *, plan_seconds: float, rewrite_seconds: float, commit_seconds: float) -> None:
+        self._counts["rounds"] += 1
+        for phase, seconds in zip(PHASES, (plan_seconds, rewrite_seconds, commit_seconds), strict=True):
+            self._seconds[phase] += seconds
+
+    def round_failed(self) -> None:
+        self._counts["round_failures"] += 1
+
+    def job_committed(self, *, rows: int, quarantined_rows: int, wal_bytes: int, written_bytes: int) -> None:
+        self._counts["jobs"] += 1
+        self._counts["compacted_rows"] += rows
+        self._counts["quarantined_rows"] += quarantined_rows
+        self._counts["compacted_bytes"] += wal_bytes
+        self._counts["written_bytes"] += written_bytes
+
+    def job_dropped(self) -> None:
+        self._counts["dropped_jobs"] += 1
+
+    def files_trimmed(self, count: int) -> None:
+        self._counts["trimmed_files"] += count
+
+    def table_dropped(self) -> None:
+        self._counts["dropped_tables"] += 1
+
+    def collect(self) -> Iterable[Metric]:
+        for name, help in _COUNTERS.items():
+            yield CounterMetricFamily(f"lakestream_table_{name}", help, value=self._counts[name])
+        phases = CounterMetricFamily(
+            "lakestream_table_phase_seconds", "Time spent in each phase of rounds that had work.", labels=("phase",)
+        )
+        for phase, seconds in self._seconds.items():
+            phases.add_metric([phase], seconds)
+        yield phases
+
+    def describe(self) -> Iterator[Metric]:
+        return iter(())

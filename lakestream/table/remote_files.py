@@ -1,0 +1,53 @@
+"""How Java reads tables' files in a remote store: which library it needs, and our options in its words.
+
+    s3://bucket/prefix, {"endpoint": ..., "region": ...}  ->  package, {"s3.endpoint": ..., "client.region": ...}
+
+Only commands that read tables with Spark need this: the pipeline's workers reach the store from Python.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from lakestream.model.errors import InvalidSetting
+
+S3_PACKAGE = "org.apache.iceberg:iceberg-aws-bundle:1.12.0"
+"""Of the version of Iceberg that the session has."""
+_S3_FILES = "org.apache.iceberg.aws.s3.S3FileIO"
+_S3_NAMES = {
+    "endpoint": "s3.endpoint",
+    "endpoint_url": "s3.endpoint",
+    "region": "client.region",
+    "default_region": "client.region",
+    "access_key_id": "s3.access-key-id",
+    "secret_access_key": "s3.secret-access-key",
+    "session_token": "s3.session-token",
+    "token": "s3.session-token",
+}
+_OUR_PREFIX = "aws_"
+"""Our options may be written with it or without."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteFiles:
+    packages: tuple[str, ...] = ()
+    catalog: Mapping[str, str] = field(default_factory=dict)
+    """Settings of the catalog, without its prefix."""
+
+
+def remote_files(objects_url: str, options: Mapping[str, str]) -> RemoteFiles:
+    """Nothing for files. What options leave out, Java finds where it looks by itself: environment, instance profile.
+    Raises InvalidSetting for a store of which Java's side is not known here."""
+    scheme = urlsplit(objects_url).scheme
+    if scheme == "file":
+        return RemoteFiles()
+    if scheme != "s3":
+        raise InvalidSetting(
+            f"objects: this Spark cannot read tables in {scheme}://. DuckDB, PyIceberg or a Spark of your own "
+            "can be attached to the catalog"
+        )
+    plain = {name.lower().removeprefix(_OUR_PREFIX): value for name, value in options.items()}
+    given = {theirs: plain[ours] for ours, theirs in _S3_NAMES.items() if ours in plain}
+    # Stores other than Amazon's rarely have a host name for each bucket; our own side does the same.
+    style = {"s3.path-style-access": "true"} if "s3.endpoint" in given else {}
+    return RemoteFiles(packages=(S3_PACKAGE,), catalog={"io-impl": _S3_FILES, **given, **style})

@@ -1,0 +1,177 @@
+"""Repairs: what people ask to be done with values that were set aside, done by the pipeline.
+
+    asked -> files of the branch `quarantine` -> rewritten (set_aside.py) -> one commit: from `quarantine` to `main`
+          -> answered
+
+A repair is a job like any other: fenced by the pipeline's token, and what it leaves behind when it fails is cleared
+away.
+"""
+
+import base64
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+
+from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.topic_commits import TopicCommits
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.errors import Fenced, InvalidRequest, LakestreamError, Unavailable
+from lakestream.model.job import CompactionLease, JobCommit, JobId, LeftJob, NewJob
+from lakestream.model.repair import Repair, RepairState
+from lakestream.model.table import MAIN_BRANCH, QUARANTINE_BRANCH, TablePointer
+from lakestream.model.table_errors import CommitConflict, UnknownTable
+from lakestream.storage.tablefile.descriptor import FileDescriptor
+from lakestream.table.compaction.ledger import data_file
+from lakestream.table.compaction.rewriting import Rewriting, RewrittenJob, Work
+from lakestream.table.compaction.set_aside import Place, RepairAction, SetAside
+from lakestream.table.contracts import evolution
+from lakestream.table.left_behind import LeftBehind
+from lakestream.world.ids import Ids
+
+log = structlog.get_logger(__name__)
+
+ATTEMPTS_MAX = 4
+"""How often a repair is made anew because someone else committed to the table meanwhile."""
+FILES_PER_TASK = 50
+REPAIR = "lakestream.repair"
+"""In snapshot summaries."""
+
+
+class Repairs:
+    def __init__(
+        self,
+        *,
+        store: MetadataStore,
+        locations: TableObjects,
+        commits: TopicCommits,
+        rewriting: Rewriting,
+        left_behind: LeftBehind,
+        ids: Ids,
+    ) -> None:
+        self._store = store
+        self._locations = locations
+        self._commits = commits
+        self._rewriting = rewriting
+        self._left_behind = left_behind
+        self._ids = ids
+
+    async def work_off(self, lease: CompactionLease) -> None:
+        """All that were asked for. Raises what concerns more than one of them: Fenced, Unavailable."""
+        for repair in await self._store.repairs.asked():
+            try:
+                answer = await self._repaired(lease, repair)
+            except (Fenced, Unavailable):
+                raise
+            except LakestreamError as error:
+                log.warning("a repair failed", repair=repair.id, error=str(error))
+                await self._store.repairs.answer(repair.id, RepairState.FAILED, str(error))
+            else:
+                await self._store.repairs.answer(repair.id, RepairState.DONE, json.dumps(answer))
+
+    async def _repaired(self, lease: CompactionLease, repair: Repair) -> dict[str, int]:
+        request = _request(repair.request)
+        for _ in range(ATTEMPTS_MAX - 1):
+            try:
+                return await self._attempt(lease, repair, request)
+            except CommitConflict:
+                continue
+        return await self._attempt(lease, repair, request)
+
+    async def _attempt(self, lease: CompactionLease, repair: Repair, request: SetAside) -> dict[str, int]:
+        pointer = await self._store.tables.table_of_topic(repair.topic)
+        if pointer is None:
+            raise UnknownTable("the topic has no table, or was deleted")
+        files = sorted(await self._commits.branch_files(pointer, QUARANTINE_BRANCH))
+        if not files:
+            return {"repaired": 0, "remaining": 0}
+        job = self._ids.ulid()
+        await self._store.jobs.begin_jobs(lease.token, [NewJob(job, pointer.id)])
+        try:
+            rewritten = await self._rewritten(job, pointer, repair, self._cut(request, files))
+            await self._commit(lease, job, pointer, files, rewritten)
+        except Unavailable:
+            raise  # it may have been committed: the next round drops it, unless it was
+        except LakestreamError:
+            await self._left_behind.drop(LeftJob(job, pointer.id))
+            raise
+        return {"repaired": _rows(_main_files(rewritten)), "remaining": _rows(_files_set_aside(rewritten))}
+
+    def _cut(self, request: SetAside, files: Sequence[str]) -> tuple[SetAside, ...]:
+        return tuple(
+            SetAside(
+                files=part,
+                keys=tuple(map(self._locations.key_of, part)),
+                action=request.action,
+                chosen=request.chosen,
+                fixes=request.fixes,
+            )
+            for part in (tuple(files[at : at + FILES_PER_TASK]) for at in range(0, len(files), FILES_PER_TASK))
+        )
+
+    async def _rewritten(
+        self, job: JobId, pointer: TablePointer, repair: Repair, parts: tuple[SetAside, ...]
+    ) -> RewrittenJob:
+        folder = self._left_behind.folder(pointer.id, job)
+        work = Work(job=job, topic=repair.topic, folder=folder, set_aside=parts)
+        done = (await self._rewriting.rewrite([work]))[job]
+        error = next((result.error for result in done.results if result.error), None)
+        if error is not None:
+            raise InvalidRequest(error)
+        if done.has_more_files:
+            counted = {self._locations.key_of(file.path) for result in done.results for file in result.files}
+            await self._locations.delete_below(folder, but=counted)
+        return done
+
+    async def _commit(
+        self, lease: CompactionLease, job: JobId, pointer: TablePointer, gone: Sequence[str], done: RewrittenJob
+    ) -> None:
+        files = {
+            MAIN_BRANCH: [data_file(file) for file in _main_files(done)],
+            QUARANTINE_BRANCH: [data_file(file) for file in _files_set_aside(done)],
+        }
+        prepared = await self._commits.repair(
+            pointer,
+            frozenset(gone),
+            {branch: own for branch, own in files.items() if own},
+            summary={REPAIR: job},
+            evolve=evolution(done.contract),
+        )
+        commit = JobCommit(job=job, token=lease.token, move=prepared.move, ranges=(), spans=())
+        try:
+            await self._store.jobs.commit_job(commit)
+        except Unavailable:
+            raise
+        except LakestreamError:
+            await self._commits.abandon(prepared)
+            raise
+        await self._commits.finish(prepared)
+
+
+def _request(text: str) -> SetAside:
+    """{"action": "retry", "chosen": [[partition, offset], ...], "fixes": [[partition, offset, base64], ...]}"""
+    content: dict[str, Any] = json.loads(text)
+    chosen = content.get("chosen")
+    fixes: dict[Place, bytes] = {
+        (partition, offset): base64.b64decode(value) for partition, offset, value in content.get("fixes", ())
+    }
+    return SetAside(
+        files=(),
+        keys=(),
+        action=RepairAction(content["action"]),
+        chosen=None if chosen is None else frozenset((partition, offset) for partition, offset in chosen),
+        fixes=fixes,
+    )
+
+
+def _main_files(done: RewrittenJob) -> list[FileDescriptor]:
+    return [result.file for result in done.results if result.file is not None]
+
+
+def _files_set_aside(done: RewrittenJob) -> list[FileDescriptor]:
+    return [result.quarantine_file for result in done.results if result.quarantine_file is not None]
+
+
+def _rows(files: Sequence[FileDescriptor]) -> int:
+    return sum(file.record_count for file in files)

@@ -1,0 +1,69 @@
+"""A whole round on S3: Spark's workers write the table there, consumers replay from it, and `verify` proves it."""
+
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import obstore
+import pytest
+from moto.server import ThreadedMotoServer
+from obstore.store import S3Store
+
+from lakestream.cli.java import missing_java
+from tests.integration.tables.up_topics import PARTITIONS, consume, produce, wait_for
+from tests.integration.up_process import ROOT, Up, environment
+
+pytestmark = pytest.mark.skipif(missing_java() is not None, reason=str(missing_java()))
+
+BUCKET = "lakestream-tables"
+COUNT = 1_000
+VERIFY_SECONDS_MAX = 300
+
+
+@pytest.fixture(scope="module")
+def options() -> Iterator[dict[str, str]]:
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    endpoint = f"http://{host}:{port}"
+    httpx.put(f"{endpoint}/{BUCKET}").raise_for_status()
+    yield {
+        "endpoint": endpoint,
+        "region": "us-east-1",
+        "access_key_id": "test",
+        "secret_access_key": "test",
+    }
+    server.stop()
+
+
+def keys(options: dict[str, str], prefix: str) -> list[str]:
+    store = S3Store(BUCKET, config=options, client_options={"allow_http": True})  # type: ignore[arg-type]
+    return [info["path"] for page in obstore.list(store, prefix) for info in page]
+
+
+def test_a_round_on_s3_writes_replays_and_verifies(tmp_path: Path, options: dict[str, str]) -> None:
+    config = tmp_path / "lakestream.toml"
+    given = "\n".join(f'{name} = "{value}"' for name, value in options.items())
+    config.write_text(f'objects = "s3://{BUCKET}/lake"\nwal.grace_ms = 500\n[objects_options]\n{given}\n')
+    flags = ["--config", str(config)]
+    with Up(tmp_path / "data", *flags, pipeline=True) as up:
+        up.run("topic", "create", "orders", "--partitions", str(PARTITIONS))
+        produce(up, "orders", COUNT)
+        from_log = consume(up, "orders", COUNT)
+        up.run("compact", "orders")
+        assert [key for key in keys(options, "lake/tables/") if key.endswith(".parquet")]
+        wait_for(lambda: not keys(options, "lake/wal/"), "WAL objects are still there long after their grace")
+        assert consume(up, "orders", COUNT) == from_log
+        assert len(from_log) == COUNT
+        verify = [sys.executable, "-m", "lakestream", "verify", "orders", "--json", *flags]
+        where = ["--kafka", up.kafka, "--http", up.http]
+        done = subprocess.run(
+            [*verify, *where], cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=VERIFY_SECONDS_MAX
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert f'"records":{COUNT}' in done.stdout.replace(" ", "")
+        assert up.stop() == 0

@@ -1,0 +1,144 @@
+"""Processes that are killed, or sleep, while a job is under way: no row is missing or doubled, no file stays behind.
+
+Moments are seen from outside: an object of the job has appeared in the store, and the process is hit.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from lakestream.cli.gateway_client import ask_gateway
+from lakestream.cli.java import missing_java
+from lakestream.settings.address import parse_address
+from tests.acceptance.cluster_processes import Part
+from tests.integration.tables.leftovers import unreferenced
+from tests.integration.tables.up_topics import PARTITIONS, SECONDS_MAX, consume, produce, rows, wait_for
+from tests.integration.up_process import Up
+
+pytestmark = pytest.mark.skipif(missing_java() is not None, reason=str(missing_java()))
+
+SOAK = bool(os.environ.get("LAKESTREAM_SOAK"))
+MOMENTS = (".parquet", "ledger.json", "-m0.avro", ".metadata.json") if SOAK else (".parquet", ".metadata.json")
+"""The last object of a step, in their order. A pipeline takes ten seconds to come back, then waits for its lease."""
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    with Up(tmp_path_factory.mktemp("killed") / "data", "--set", "wal.grace_ms=500", pipeline=True) as running:
+        wait_for(lambda: "pipeline ready" in running.said(), "the pipeline did not start")
+        yield running
+        assert running.stop() == 0
+
+
+@contextmanager
+def job_at(up: Up, topic: str, moment: str) -> Iterator[None]:
+    """Ask for the topic's compaction; the block begins when an object of this kind appears."""
+    there = {path for path in tables(up) if path.name.endswith(moment)}
+    ask_gateway(parse_address(up.http), "/admin/compact", {"topics": [topic]})
+    deadline = time.monotonic() + SECONDS_MAX
+    while {path for path in tables(up) if path.name.endswith(moment)} <= there:
+        assert time.monotonic() < deadline, f"no {moment} appeared"
+    yield
+
+
+def tables(up: Up) -> Iterator[Path]:
+    yield from (up.data / "objects" / "tables").rglob("*.*")
+
+
+def check(up: Up, topic: str, count: int) -> None:
+    """Topic and table hold every record once, and every object that lies there is referred to."""
+    up.run("compact", topic)
+    from_topic = consume(up, topic, count)
+    assert len(from_topic) == count
+    assert rows(up, topic) == rows(up, f"{topic}__log") == from_topic
+    wait_for(lambda: not unreferenced(up), f"left behind: {sorted(unreferenced(up))}")
+
+
+def test_a_pipeline_killed_at_any_step_of_a_job_loses_doubles_and_leaves_nothing(up: Up) -> None:
+    up.run("topic", "create", "killed", "--partitions", str(PARTITIONS))
+    produce(up, "killed", 2_000)
+    up.run("compact", "killed")
+    for number, moment in enumerate(MOMENTS, 1):
+        produce(up, "killed", 1_000, first=1_000 + 1_000 * number)
+        with job_at(up, "killed", moment):
+            os.kill(up.children()["pipeline"], signal.SIGKILL)
+        starts = number + 1
+        wait_for(lambda starts=starts: up.said().count("pipeline ready") == starts, "the pipeline did not come back")
+    check(up, "killed", 2_000 + 1_000 * len(MOMENTS))
+
+
+@pytest.mark.parametrize("victim", ["gateway", "broker"])
+def test_a_part_killed_while_a_job_is_under_way_changes_nothing_for_the_job(up: Up, victim: str) -> None:
+    topic = f"beside_{victim}"
+    up.run("topic", "create", topic, "--partitions", str(PARTITIONS))
+    produce(up, topic, 3_000)
+    before = up.children()[victim]
+    with job_at(up, topic, ".parquet"):
+        os.kill(before, signal.SIGKILL)
+    wait_for(lambda: up.children().get(victim, before) != before, f"the {victim} did not come back")
+    wait_for(lambda: answers(up), f"the {victim} does not answer")
+    produce(up, topic, 100, first=3_000)
+    check(up, topic, 3_100)
+
+
+def answers(up: Up) -> bool:
+    with suppress(AssertionError):
+        return bool(up.status()["topics"])
+    return False
+
+
+def test_workers_that_are_killed_are_replaced_and_the_round_goes_on(up: Up) -> None:
+    up.run("topic", "create", "worked", "--partitions", str(PARTITIONS))
+    produce(up, "worked", 30_000)
+    starts = up.said().count("pipeline ready")
+    ask_gateway(parse_address(up.http), "/admin/compact", {"topics": ["worked"]})
+    for _ in range(3):
+        time.sleep(0.2)
+        for worker in workers_of(up.children()["pipeline"]):
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+    check(up, "worked", 30_000)
+    assert up.said().count("pipeline ready") == starts, "the pipeline itself was not to end"
+
+
+def workers_of(pipeline: int) -> list[int]:
+    """Python workers that Spark's daemon has forked: pipeline -> Java -> daemon -> worker."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdecimal():
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+
+    def children(of: set[int]) -> set[int]:
+        return {child for child, parent in parents.items() if parent in of}
+
+    return sorted(children(children(children({pipeline}))))
+
+
+def test_a_pipeline_that_slept_past_its_lease_finds_the_work_done_and_changes_nothing(up: Up) -> None:
+    """It is stopped within a job; another one takes over, drops that job and does it again; then the first wakes."""
+    up.run("topic", "create", "slept", "--partitions", str(PARTITIONS))
+    produce(up, "slept", 3_000)
+    sleeper = up.children()["pipeline"]
+    with job_at(up, "slept", ".parquet"):
+        os.kill(sleeper, signal.SIGSTOP)
+    second = Part(up.data.parent, "second", "pipeline", "--data", str(up.data))
+    try:
+        up.run("compact", "slept")
+        assert "a job that was never finished is dropped" in second.said()
+        told = up.said()
+        os.kill(sleeper, signal.SIGCONT)
+        wait_for(lambda: "could not be compacted" in up.said().removeprefix(told), "the sleeper did not notice")
+        check(up, "slept", 3_000)
+        produce(up, "slept", 100, first=3_000)  # both are awake now, and one works
+        check(up, "slept", 3_100)
+        assert second.stop() == 0
+        produce(up, "slept", 100, first=3_100)  # and now the other
+        check(up, "slept", 3_200)
+    finally:
+        second.kill()

@@ -1,0 +1,89 @@
+"""`retention.ms`: consumers, SQL and the disk all have less afterwards, and what is left is whole."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from lakestream.storage.garbage.retention import apply_retention
+from tests.integration.tables.lake import RunningLake, running_lake
+from tests.integration.up_process import command
+
+pytestmark = pytest.mark.usefixtures("spark")
+"""Open before `verify`, which then uses it."""
+
+PATIENCE_S = 30
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Iterator[RunningLake]:
+    with running_lake(tmp_path, grace_ms=0) as running:
+        yield running
+
+
+def data_files(lake: RunningLake) -> set[Path]:
+    return set(lake.objects.glob("tables/**/*.parquet"))
+
+
+def read(lake: RunningLake, topic: str, count: int) -> list[tuple[int, bytes]]:
+    """From the beginning, as the broker names it, in one partition."""
+    consumer = Consumer({"bootstrap.servers": lake.kafka, "group.id": "reader", "auto.offset.reset": "earliest"})
+    try:
+        low, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=PATIENCE_S)
+        assert high - low == count
+        consumer.assign([TopicPartition(topic, 0, low)])
+        found: list[tuple[int, bytes]] = []
+        until = time.monotonic() + PATIENCE_S
+        while len(found) < count and time.monotonic() < until:
+            message = consumer.poll(1)
+            if message is not None and message.error() is None:
+                found.append((message.offset() or 0, message.value() or b""))
+        return found
+    finally:
+        consumer.close()
+
+
+def test_old_records_leave_the_log_the_table_and_the_disk(lake: RunningLake) -> None:
+    lake.create("orders", 1)
+    lake.produce("orders", [b"old-%d" % at for at in range(300)])
+    lake.compact()
+    old_files = data_files(lake)
+    assert old_files
+    time.sleep(1.5)
+    cut_ms = int(time.time() * 1000)
+    lake.produce("orders", [b"new-%d" % at for at in range(100)])
+    lake.compact()
+    new_files = data_files(lake) - old_files
+
+    age_ms = int(time.time() * 1000) - cut_ms + 500
+    altered = command("topic", "alter", "orders", "-c", f"retention.ms={age_ms}", "--kafka", lake.kafka)
+    assert altered.returncode == 0, altered.stderr
+    lake.run(_retain(lake))
+    lake.upkeep()
+
+    assert read(lake, "orders", 100) == [(300 + at, b"new-%d" % at) for at in range(100)]
+    for table in ("orders", "orders__log"):
+        assert lake.json("sql", f"SELECT count(*) AS n, min(__offset) AS first FROM {table}") == [
+            {"n": 100, "first": 300}
+        ]
+    lake.upkeep()
+    assert data_files(lake) == new_files
+    done = lake.command("verify", "orders", "--json")
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert done.returncode == 0, found
+    assert (found["topics"][0]["records"], found["topics"][0]["rows"]) == (100, 100)
+    [status] = lake.json("status")["topics"]
+    assert (status["table"]["files"], status["table"]["lag_records"]) == (1, 0)
+    assert status["table"]["last_commit_ms"] > 0
+
+    lake.produce("orders", [b"newest"])
+    lake.compact()
+    assert lake.json("sql", "SELECT count(*) AS n FROM orders") == [{"n": 101}]
+
+
+async def _retain(lake: RunningLake) -> None:
+    """What a broker does every half minute."""
+    assert await apply_retention(lake.store, (await lake.store.topics()).topics) > 0

@@ -1,0 +1,55 @@
+"""What dead commits left behind goes, and nothing that a living one has written."""
+
+from lakestream.catalog.locations import TableObjects
+from lakestream.table.left_commits import TOPICS_AT_ONCE, LeftCommits
+from tests.unit.compaction.site import Site, rows, run
+
+
+def left_commits(site: Site) -> LeftCommits:
+    return LeftCommits(site.store, TableObjects(site.objects), site.commits())
+
+
+def test_what_a_commit_under_way_has_written_stays_until_the_table_moves_on() -> None:
+    async def scenario(site: Site) -> None:
+        topic = await site.topic()
+        await site.produce(topic.partitions[0], rows(5))
+        await site.round()
+        pointer = await site.store.tables.table_of_topic(topic.id)
+        assert pointer is not None
+        under_way = await site.commits().append(pointer, {"main": ()}, summary={})
+        sweeping = left_commits(site)
+        await sweeping.sweep()
+        written = await site.keys("tables/") - await site.referred(topic)
+        assert len(written) == 2, "manifest list and metadata file of the commit under way"
+        await site.produce(topic.partitions[0], rows(5, base=5))
+        await site.round()  # someone else was faster: what is under way can no longer be committed
+        await sweeping.sweep()
+        assert await site.keys("tables/") == await site.referred(topic)
+        assert under_way.move.expected_location == pointer.metadata_location
+
+    run(scenario)
+
+
+def test_topics_take_turns_and_one_that_is_damaged_hinders_no_other() -> None:
+    async def scenario(site: Site) -> None:
+        topics = [await site.topic(f"t{number:03d}") for number in range(TOPICS_AT_ONCE + 5)]
+        await site.round()
+        locations = TableObjects(site.objects)
+        strays = set()
+        for topic in topics:
+            pointer = await site.store.tables.table_of_topic(topic.id)
+            assert pointer is not None
+            stray = f"{locations.commits_folder(pointer.id)}/00000-dead-m0.avro"
+            await locations.write(stray, b"")
+            strays.add(locations.key_of(stray))
+        first = await site.store.tables.table_of_topic(topics[0].id)
+        assert first is not None
+        await locations.delete([first.metadata_location])
+        sweeping = left_commits(site)
+        await sweeping.sweep()
+        left = strays & await site.keys("tables/")
+        assert len(left) == 5 + 1
+        await sweeping.sweep()
+        assert len(strays & await site.keys("tables/")) == 1, "only the damaged table's"
+
+    run(scenario)
