@@ -20,25 +20,6 @@ _BOUNDS = ("lower-bounds", "upper-bounds")
 _OPTIONAL = ("split-offsets", "sort-order-id")
 
 
-def from_descriptor(descriptor: Json) -> DataFile:
-    """What our own writer says of an unpartitioned file it wrote (storage/tablefile, as JSON), as a ContentFile."""
-    return {
-        "spec-id": 0,
-        "content": "data",
-        "file-path": descriptor["path"],
-        "file-format": "parquet",
-        "partition": [],
-        "record-count": descriptor["record-count"],
-        "file-size-in-bytes": descriptor["file-size-bytes"],
-        "split-offsets": descriptor["split-offsets"],
-        **{name: _columns(descriptor[name]) for name in (*_COUNTS, *_BOUNDS) if descriptor.get(name)},
-    }
-
-
-def _columns(by_field: Json) -> Json:
-    return {"keys": [int(field) for field in by_field], "values": list(by_field.values())}
-
-
 def manifest_data_file(file: DataFile, spec: Json) -> Json:
     """The `data_file` of a manifest entry, without its first row id."""
     if wanted(file, "content", str).lower() != "data":

@@ -56,9 +56,14 @@ class Repairs:
         self._rewriting = rewriting
         self._left_behind = left_behind
         self._ids = ids
+        self._unanswered: list[LeftJob] = []
+        """Jobs whose commit may or may not have been made."""
 
     async def work_off(self, lease: CompactionLease) -> None:
         """All that were asked for. Raises what concerns more than one of them: Fenced, Unavailable."""
+        while self._unanswered:
+            await self._left_behind.drop(self._unanswered[-1])  # one that was committed keeps its files
+            self._unanswered.pop()
         for repair in await self._store.repairs.asked():
             try:
                 answer = await self._repaired(lease, repair)
@@ -92,7 +97,8 @@ class Repairs:
             rewritten = await self._rewritten(job, pointer, repair, self._cut(request, files))
             await self._commit(lease, job, pointer, files, rewritten)
         except Unavailable:
-            raise  # it may have been committed: the next round drops it, unless it was
+            self._unanswered.append(LeftJob(job, pointer.id))
+            raise
         except LakestreamError:
             await self._left_behind.drop(LeftJob(job, pointer.id))
             raise

@@ -21,9 +21,8 @@ from lakestream.contract.values.binding import bind
 from lakestream.contract.values.frames import UNFRAMED, schema_ids, without_frame
 from lakestream.contract.values.rules import Rules
 from lakestream.contract.values.topic_contract import Needs, TopicContract, ValueMode
+from lakestream.model.row_form import Form
 
-COLUMNS, BYTES, NULL, QUARANTINED = 0, 1, 2, 3
-"""Forms of rows, as files have them."""
 _NO_SHAPE = -1
 
 
@@ -62,7 +61,7 @@ class ValueDecoder:
         gathered = _Gathered(len(values))
         is_null = values.is_null().to_numpy(zero_copy_only=False)
         present = np.flatnonzero(~is_null)
-        gathered.forms[is_null] = NULL
+        gathered.forms[is_null] = Form.NULL
         if self._contract.mode is ValueMode.FRAMED:
             self._decode_framed(values, present, gathered)
         elif len(present):
@@ -112,7 +111,7 @@ class _Gathered:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self.forms = np.full(count, QUARANTINED, np.int32)
+        self.forms = np.full(count, Form.QUARANTINED, np.int32)
         self._parts: list[tuple[NDArray[np.int64], pa.RecordBatch]] = []
         self._writers = np.full(count, -1, np.int32)
         self._shapes = np.full(count, _NO_SHAPE, np.int32)
@@ -121,7 +120,7 @@ class _Gathered:
 
     def add(self, number: int, rows: NDArray[np.int64], decoded: Decoded) -> None:
         self._parts.append((rows, decoded.columns))
-        self.forms[rows] = np.where(decoded.exact, COLUMNS, BYTES)
+        self.forms[rows] = np.where(decoded.exact, Form.COLUMNS, Form.BYTES)
         self._writers[rows] = number
         if decoded.shapes is not None:
             self._shapes[rows] = decoded.shapes
@@ -129,20 +128,20 @@ class _Gathered:
 
     def _add_errors(self, rows: NDArray[np.int64], errors: Errors) -> None:
         bad = rows[np.array(errors.rows, np.int64)] if errors.rows else rows[:0]
-        self.forms[bad] = QUARANTINED
+        self.forms[bad] = Form.QUARANTINED
         self._errors.update(zip(bad.tolist(), errors.reasons, strict=True))
 
     def refuse(self, rows: NDArray[np.int64], reason: str) -> None:
         self._refused.append((rows, reason))
 
     def typed(self, values: pa.BinaryArray, schema: pa.Schema) -> TypedValues:
-        keeps = (self.forms == BYTES) | (self.forms == QUARANTINED)
+        keeps = (self.forms == Form.BYTES) | (self.forms == Form.QUARANTINED)
         return TypedValues(
             columns=self._columns(schema),
             kept=pc.if_else(pa.array(keeps), values, pa.scalar(None, pa.binary())),
             forms=self.forms,
             writers=pa.array(self._writers, mask=self._writers < 0),
-            shapes=pa.array(self._shapes, mask=(self._shapes < 0) | (self.forms != COLUMNS)),
+            shapes=pa.array(self._shapes, mask=(self._shapes < 0) | (self.forms != Form.COLUMNS)),
             errors=self._reasons(),
         )
 

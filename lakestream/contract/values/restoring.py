@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from lakestream.contract.codecs.codec import Codec
 from lakestream.contract.columns.arrow import arrow_schema
 from lakestream.contract.values.binding import bind
-from lakestream.contract.values.decoder import COLUMNS
 from lakestream.contract.values.frames import with_frame
 from lakestream.contract.values.rules import Rules
+from lakestream.model.row_form import Form
 
 FORM, WRITER, SHAPE, VALUE = "__form", "__schema", "__shape", "__value"
 """The columns of a file that say how each of its rows is read."""
@@ -29,7 +29,7 @@ class ContractRestorer:
 
     def restore(self, rules: str, rows: pa.RecordBatch) -> pa.Array:
         forms = rows.column(FORM).to_numpy()
-        written = np.flatnonzero(forms == COLUMNS)
+        written = np.flatnonzero(forms == Form.COLUMNS)
         kept = rows.column(VALUE)
         if not len(written):
             return kept

@@ -13,7 +13,6 @@ In the schema every system column is optional, since rows that other engines ins
 partition, offset and headers are required, which costs nothing to store and less to read.
 """
 
-from enum import IntEnum
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -24,21 +23,6 @@ LAST_COLUMN_ID = RESERVED_IDS[-1]
 PARTITION, OFFSET, TIMESTAMP = "__partition", "__offset", "__timestamp"
 KEY, HEADERS, VALUE = "__key", "__headers", "__value"
 FORM, SCHEMA_ID, SHAPE, ERROR = "__form", "__schema", "__shape", "__error"
-
-
-class Form(IntEnum):
-    """How a row holds its record's value. Stored in files: numbers are never reused."""
-
-    COLUMNS = 0
-    """In typed columns, which give the bytes back exactly."""
-    BYTES = 1
-    """In `__value`."""
-    NULL = 2
-    """There is no value."""
-    QUARANTINED = 3
-    """In `__value`, since it breaks the contract; `__error` says how."""
-    RAW_BATCH = 4
-    """The row is a whole record batch that could not be read: its bytes are in `__value`, its base in `__offset`."""
 
 
 class Column(NamedTuple):
@@ -86,7 +70,7 @@ VISIBLE = (
 HIDDEN = (
     Column(FORM, 2_000_000_001, "int", pa.int32(), True, "how the row holds its value"),
     Column(SCHEMA_ID, 2_000_000_002, "int", pa.int32(), False, "id of the schema that the value was written with"),
-    Column(SHAPE, 2_000_000_003, "int", pa.int32(), False, "version of the columns that hold the value"),
+    Column(SHAPE, 2_000_000_003, "int", pa.int32(), False, "number of the value's shape among those of its file"),
     Column(ERROR, 2_000_000_004, "string", pa.string(), False, "how the value breaks its contract"),
 )
 ALL = VISIBLE + HIDDEN

@@ -22,7 +22,7 @@ from lakestream.storage.tablefile.blocks import (
     bytes_of_sums,
     read_sums,
 )
-from lakestream.storage.tablefile.columns import VISIBLE
+from lakestream.storage.tablefile.columns import BY_NAME, VISIBLE
 from lakestream.storage.tablefile.errors import MalformedTableFile
 from lakestream.storage.tablefile.runs import FOOTER_KEY, BadRuns, RowRun, unpack_runs
 from lakestream.storage.tablefile.typed import VALUES_KEY
@@ -63,6 +63,7 @@ class Footer:
     """By partition, in offset order."""
     rules: str | None
     """How values are read from typed columns; None where there are none."""
+    typed_columns: tuple[str, ...]
     whole: Bytes | None
     """The file itself, where it is so small that it came with its footer."""
     held_bytes: int
@@ -99,7 +100,8 @@ def parse_footer(path: str, tail: Bytes, file_bytes: int) -> Footer:
         blocks = read_sums(tail, length, file_bytes)
         metadata = pq.read_metadata(pa.BufferReader(pa.py_buffer(memoryview(tail)[-length:])))
         groups = unpack_runs((metadata.metadata or {})[FOOTER_KEY.encode()])
-        _check_columns(metadata.schema.to_arrow_schema())
+        schema = metadata.schema.to_arrow_schema()
+        _check_columns(schema)
         extents = _extents(metadata, groups)
     except KeyError:
         raise MalformedTableFile(f"table file {path} has no {FOOTER_KEY}: it was not written by Lakestream") from None
@@ -116,6 +118,7 @@ def parse_footer(path: str, tail: Bytes, file_bytes: int) -> Footer:
         groups=groups,
         extents=extents,
         rules=None if rules is None else rules.decode(),
+        typed_columns=tuple(name for name in schema.names if name not in BY_NAME),
         whole=whole,
         held_bytes=HELD_FACTOR * length + blocks.sums.nbytes + (file_bytes if whole is not None else 0),
     )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.records.header import HEADER_BYTES, NO_TIMESTAMP, Bytes
 from lakestream.storage.tablefile.blocks import BadBlocks
-from lakestream.storage.tablefile.columns import BY_NAME, HEADERS, KEY, OFFSET, TIMESTAMP, VALUE
+from lakestream.storage.tablefile.columns import HEADERS, KEY, OFFSET, TIMESTAMP, VALUE
 from lakestream.storage.tablefile.errors import MalformedTableFile
 from lakestream.storage.tablefile.footer import Footer
 from lakestream.storage.tablefile.metrics import starts_at
@@ -44,8 +44,7 @@ def record_columns(footer: Footer) -> tuple[str, ...]:
     """The columns that make up records: where values are in typed columns, these and the hidden ones as well."""
     if footer.rules is None:
         return RECORD_COLUMNS
-    schema = footer.metadata.schema.to_arrow_schema()
-    return (*(name for name in schema.names if name not in BY_NAME), *HIDDEN_OF_TYPED, *RECORD_COLUMNS)
+    return (*footer.typed_columns, *HIDDEN_OF_TYPED, *RECORD_COLUMNS)
 
 
 def bytes_of_group(footer: Footer, group: int, columns: Sequence[str]) -> GroupBytes:

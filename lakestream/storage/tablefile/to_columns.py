@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lakestream.model.row_form import Form
 from lakestream.storage.records.header import NO_TIMESTAMP
 from lakestream.storage.tablefile.columns import (
     FORM,
@@ -19,7 +20,6 @@ from lakestream.storage.tablefile.columns import (
     TIMESTAMP,
     TIMESTAMP_TYPE,
     VALUE,
-    Form,
 )
 from lakestream.storage.tablefile.stretch import TIMESTAMP_MS_MAX, TIMESTAMP_MS_MIN, Stretch
 

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from lakestream.model.row_form import Form
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.records.header import Codec
 from lakestream.storage.tablefile.columns import (
@@ -30,7 +31,6 @@ from lakestream.storage.tablefile.columns import (
     SHAPE,
     TIMESTAMP,
     VALUE,
-    Form,
 )
 from lakestream.storage.tablefile.footer import parse_footer
 from lakestream.storage.tablefile.stretch import Stretch

@@ -13,8 +13,9 @@ import pyarrow as pa
 from lakestream.contract.columns.arrow import arrow_schema
 from lakestream.contract.values.decoder import TypedValues, ValueDecoder
 from lakestream.contract.values.topic_contract import TopicContract
+from lakestream.model.row_form import Form
 from lakestream.storage.records.decode import SCHEMA
-from lakestream.storage.tablefile.columns import ERROR, FORM, SCHEMA_ID, SHAPE, Form
+from lakestream.storage.tablefile.columns import ERROR, FORM, SCHEMA_ID, SHAPE
 from lakestream.storage.tablefile.stretch import Stretch
 
 _VALUE_AT = SCHEMA.get_field_index("value")

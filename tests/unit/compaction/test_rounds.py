@@ -8,9 +8,9 @@ import pytest
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.summaries import JOB, LEDGER, LEDGER_HASH, WATERMARK
 from lakestream.model.errors import ObjectMissing, SegmentLost
+from lakestream.model.row_form import Form
 from lakestream.model.topic import Topic
 from lakestream.storage.records.header import Codec
-from lakestream.storage.tablefile.columns import Form
 from lakestream.storage.wal.segment import segment_key
 from lakestream.table.compaction.plan import PlanLimits
 from tests.unit.compaction.site import NOW_MS, Row, Site, rows, run

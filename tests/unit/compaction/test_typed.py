@@ -11,6 +11,8 @@ import pytest
 
 from lakestream.contract.registry.submitted import Submitted
 from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.model.errors import Unavailable
+from lakestream.model.job import JobCommit
 from lakestream.model.registry import SchemaFormat
 from lakestream.model.repair import Repair, RepairState
 from lakestream.model.topic import Topic
@@ -294,5 +296,38 @@ def test_a_topic_that_changes_its_format_keeps_its_columns() -> None:
         fields = (await site.metadata(topic))["schemas"][-1]["fields"]
         assert [(field["id"], field["name"]) for field in fields][:2] == [(1, "a"), (2, "b")]
         assert await values(site, topic.partitions[0]) == [b'{"a": 1}', b'{"a": 2}', b'{"a": 3, "b": "x"}']
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("made", [False, True], ids=["the commit was not made", "the commit was made"])
+def test_a_repair_whose_commit_is_not_answered_is_found_out_about_in_the_next_round(made: bool) -> None:
+    async def scenario(site: Site) -> None:
+        topic = await site.topic(lakestream_value_format="avro")
+        first = await registered(site, ORDER)
+        late = avro(first + 1, WITH_NOTE, {"id": 7, "item": "b", "price": None, "note": "late"})
+        await site.produce(topic.partitions[0], [record(late)])
+        pipeline = site.pipeline()
+        await site.round(pipeline)
+        await registered(site, WITH_NOTE)
+        await site.store.repairs.ask(Repair(id=site.ids.ulid(), topic=topic.id, request='{"action": "retry"}'))
+        commit_job = site.store.jobs.commit_job
+
+        async def unanswered(commit: JobCommit) -> str:
+            if made:
+                await commit_job(commit)
+            raise Unavailable("no answer")
+
+        jobs: Any = site.store.jobs
+        jobs.commit_job = unanswered
+        with pytest.raises(Unavailable):
+            await site.round(pipeline)
+        jobs.commit_job = commit_job
+        await site.round(pipeline)
+        assert [row["__offset"] for row in await site.table(topic)] == [0]
+        assert await site.files(topic, "quarantine") == []
+        assert await site.store.repairs.asked() == []
+        data = {key for key in await site.keys("tables/") if key.endswith(".parquet")}
+        assert data <= await site.referred(topic)
 
     run(scenario)

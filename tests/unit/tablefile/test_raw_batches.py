@@ -6,10 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lakestream.model.row_form import Form
 from lakestream.storage.records.decode import decode_batches
 from lakestream.storage.records.errors import CorruptBatch
 from lakestream.storage.records.header import Codec, crc_of, read_header
-from lakestream.storage.tablefile.columns import Form
 from lakestream.storage.tablefile.encoded import Encoding
 from lakestream.storage.tablefile.errors import UnstorableRows
 from lakestream.storage.tablefile.runs import RAW_BATCH

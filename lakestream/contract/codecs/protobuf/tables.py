@@ -9,7 +9,6 @@ their length beside it; of a repeated field, how many elements it has.
 """
 
 MESSAGE_FIRST, MESSAGE_END = range(2)
-MESSAGE_COLUMNS = 2
 
 NUMBER, WIRE, OP, NODE, PRESENCE, ONEOF, CHILD, LEVEL, COUNT, PACKED = range(10)
 FIELD_COLUMNS = 10
