@@ -1,12 +1,13 @@
 """The gate: validate a batch before anything else happens to it, and bring it into its topic's codec.
 
-Small uncompressed batches are checked on the spot; what takes longer (decompression, compression) is done in a
+What is done in a moment is done on the spot; what takes longer (compression, slow or long decompression) is done in a
 thread, so that other connections do not wait.
 """
 
 from dataclasses import dataclass
 
 from lakestream.model.topic_config import TopicConfig
+from lakestream.storage.records.frames import lz4_bytes_most
 from lakestream.storage.records.header import ATTRIBUTES_AT, CODEC_MASK, HEADER_BYTES, Codec
 from lakestream.storage.records.recompress import STORED_CODECS
 from lakestream.storage.records.validate import Limits, ValidBatch, validate_batch
@@ -14,8 +15,11 @@ from lakestream.world.clock import Clock
 from lakestream.world.objects.store import Buffer
 from lakestream.world.threads import Threads
 
-INLINE_COMPRESSED_BYTES_MAX = 8 * 1024
 INLINE_BYTES_MAX = 2 * 1024 * 1024
+INLINE_LZ4_BYTES_MAX = 512 * 1024
+"""Of what comes out, which its blocks tell beforehand: the way to a thread and back would take as long."""
+INLINE_COMPRESSED_BYTES_MAX = 8 * 1024
+"""Of what came in, in other codecs or to be compressed again."""
 ANY_TIME = 1 << 63
 """The producer's times are not shown where the broker's count, so they are not judged."""
 
@@ -34,8 +38,14 @@ class Gate:
         if not self._looks_inside(config) or len(data) < HEADER_BYTES:
             return False
         came_in = data[ATTRIBUTES_AT + 1] & CODEC_MASK
-        plain = came_in == Codec.NONE and STORED_CODECS.get(config.compression, came_in) == Codec.NONE
-        return len(data) > (INLINE_BYTES_MAX if plain else INLINE_COMPRESSED_BYTES_MAX)
+        if STORED_CODECS.get(config.compression, came_in) != came_in:
+            return len(data) > INLINE_COMPRESSED_BYTES_MAX
+        if came_in == Codec.NONE:
+            return len(data) > INLINE_BYTES_MAX
+        if came_in == Codec.LZ4:
+            records = memoryview(data)[HEADER_BYTES:]
+            return lz4_bytes_most(records, INLINE_LZ4_BYTES_MAX + 1) > INLINE_LZ4_BYTES_MAX
+        return len(data) > INLINE_COMPRESSED_BYTES_MAX
 
     def check(self, data: Buffer, config: TopicConfig, *, zstd_allowed: bool) -> ValidBatch:
         """Raises one of storage.records.errors."""

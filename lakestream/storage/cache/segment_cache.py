@@ -3,6 +3,9 @@
 What this broker flushed itself is put here as it is committed (the tail, which most consumers read);
 what it had to GET for a reader is put here for the neighbours. Both are extents: a start position and
 parts lying end to end.
+
+Someone who reads from far behind brings in a gigabyte that nobody reads again, and would find the tail gone when he
+reaches it. So what was fetched pushes out what was fetched, and takes from the tail no more than a share.
 """
 
 from bisect import bisect_right
@@ -12,6 +15,9 @@ from typing import Protocol
 
 from lakestream.model.place import SegmentId
 from lakestream.world.objects.store import Buffer
+
+FETCHED_PARTS = 4
+"""What was fetched may take one part in so many from the tail, besides all that the tail leaves free."""
 
 
 class CacheMetrics(Protocol):
@@ -54,40 +60,52 @@ class Extent:
         return cut
 
 
+class _Kind:
+    """Extents that came in the same way, least recently used first."""
+
+    __slots__ = ("bytes", "extents")
+
+    def __init__(self) -> None:
+        self.extents: OrderedDict[tuple[SegmentId, int], Extent] = OrderedDict()
+        self.bytes = 0
+
+
 class SegmentCache:
     def __init__(self, bytes_max: int, metrics: CacheMetrics) -> None:
         self._bytes_max = bytes_max
         self._metrics = metrics
-        self._by_segment: dict[SegmentId, list[Extent]] = {}
-        self._recent: OrderedDict[tuple[SegmentId, int], Extent] = OrderedDict()
-        self._bytes = 0
+        self._by_segment: dict[SegmentId, list[tuple[Extent, _Kind]]] = {}
+        self._written = _Kind()
+        self._fetched = _Kind()
 
     def get(self, segment: SegmentId, at: int, length: int) -> list[memoryview] | None:
-        for extent in self._by_segment.get(segment, ()):
+        for extent, kind in self._by_segment.get(segment, ()):
             if extent.covers(at, length):
-                self._recent.move_to_end((segment, extent.start))
+                kind.extents.move_to_end((segment, extent.start))
                 self._metrics.cache_hit()
                 return extent.slice(at, length)
         self._metrics.cache_miss()
         return None
 
-    def put(self, segment: SegmentId, extent: Extent) -> None:
-        key = (segment, extent.start)
-        if (held := self._recent.get(key)) is not None:
+    def put(self, segment: SegmentId, extent: Extent, *, fetched: bool = False) -> None:
+        key, kind = (segment, extent.start), self._fetched if fetched else self._written
+        if (held := kind.extents.get(key)) is not None:
             if held.end >= extent.end:
                 return
-            self._drop(key)
-        self._by_segment.setdefault(segment, []).append(extent)
-        self._recent[key] = extent
-        self._bytes += extent.end - extent.start
-        while self._bytes > self._bytes_max:
-            self._drop(next(iter(self._recent)))
-        self._metrics.cache_bytes(self._bytes)
+            self._drop(kind, key)
+        self._by_segment.setdefault(segment, []).append((extent, kind))
+        kind.extents[key] = extent
+        kind.bytes += extent.end - extent.start
+        while self._written.bytes + self._fetched.bytes > self._bytes_max:
+            crowded = self._fetched.bytes > self._bytes_max // FETCHED_PARTS
+            oldest = self._fetched if crowded else self._written
+            self._drop(oldest, next(iter(oldest.extents)))
+        self._metrics.cache_bytes(self._written.bytes + self._fetched.bytes)
 
-    def _drop(self, key: tuple[SegmentId, int]) -> None:
-        extent = self._recent.pop(key)
-        self._bytes -= extent.end - extent.start
+    def _drop(self, kind: _Kind, key: tuple[SegmentId, int]) -> None:
+        extent = kind.extents.pop(key)
+        kind.bytes -= extent.end - extent.start
         extents = self._by_segment[key[0]]
-        extents.remove(extent)
+        extents.remove((extent, kind))
         if not extents:
             del self._by_segment[key[0]]

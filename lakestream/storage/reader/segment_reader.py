@@ -1,7 +1,7 @@
 """Bytes of a WAL segment: from the cache, or by one GET that all who want them share.
 
 A GET is rounded outward to whole blocks, so that a partition's neighbours in the segment, and its next
-reader, find them at hand.
+reader, find them at hand. Where a GET costs no round trip blocks are small: what two neighbours round to is read twice.
 """
 
 import asyncio
@@ -14,7 +14,8 @@ from lakestream.storage.wal.segment import segment_key
 from lakestream.world.objects.store import ObjectStore
 from lakestream.world.tasks import Tasks
 
-BLOCK_BYTES = 1024 * 1024
+REMOTE_BLOCK_BYTES = 1024 * 1024
+LOCAL_BLOCK_BYTES = 64 * 1024
 
 
 class ReadMetrics(Protocol):
@@ -27,6 +28,7 @@ class SegmentReader:
         self._cache = cache
         self._tasks = tasks
         self._metrics = metrics
+        self._block_bytes = REMOTE_BLOCK_BYTES if objects.is_remote else LOCAL_BLOCK_BYTES
         self._getting: dict[tuple[SegmentId, int, int], asyncio.Task[Extent]] = {}
 
     def cached(self, span: Span) -> list[memoryview] | None:
@@ -46,8 +48,8 @@ class SegmentReader:
         return extent.slice(span.at, span.length)
 
     async def _get(self, span: Span) -> Extent:
-        start = span.at - span.at % BLOCK_BYTES
-        end = -(-(span.at + span.length) // BLOCK_BYTES) * BLOCK_BYTES
+        start = span.at - span.at % self._block_bytes
+        end = -(-(span.at + span.length) // self._block_bytes) * self._block_bytes
         key = (span.segment, start, end)
         getting = self._getting.get(key)
         if getting is None:
@@ -62,5 +64,5 @@ class SegmentReader:
         data = await self._objects.get_range(segment_key(segment), start, length)
         self._metrics.segment_read(bytes=len(data))
         extent = Extent(start, [data])
-        self._cache.put(segment, extent)
+        self._cache.put(segment, extent, fetched=True)
         return extent

@@ -27,6 +27,9 @@ from lakestream.storage.records.header import (
     pack_header,
 )
 
+VIEWS_SCHEMA = SCHEMA.set(3, pa.field("value", pa.binary_view()))
+"""The same with values that lie wherever they were found, in any number of buffers."""
+
 
 class UnencodableRows(Invalid):
     """Rows that are not records: another schema, nulls where none may be, or offsets that do not rise."""
@@ -41,9 +44,10 @@ def encode_batches(
     """
     _check(rows)
     columns, first_bits = _columns(rows)
-    out = np.empty(_bytes_most(rows, columns), np.uint8)
+    views = _views(rows.column("value"))
+    out = np.empty(_bytes_most(rows, columns, views), np.uint8)
     table = np.empty((rows.num_rows, kernels.ENCODED_COLUMNS), np.int64)
-    fault, batches = kernels.encode_rows(out, columns, first_bits, batch_bytes_max, table)
+    fault, batches = kernels.encode_rows(out, columns, views, first_bits, batch_bytes_max, table)
     if fault == OFFSET_DELTA:
         raise UnencodableRows("offsets must rise from row to row: sort the rows first")
     assert fault == OK, fault  # there is room for whatever the rows may hold
@@ -52,7 +56,7 @@ def encode_batches(
 
 
 def _check(rows: pa.RecordBatch) -> None:
-    if rows.schema.types != SCHEMA.types or rows.schema.names != SCHEMA.names:
+    if rows.schema.types not in (SCHEMA.types, VIEWS_SCHEMA.types) or rows.schema.names != SCHEMA.names:
         raise UnencodableRows(f"rows have schema {rows.schema}; cast them to {SCHEMA}")
     headers = rows.column("headers")
     if rows.column("offset").null_count or rows.column("timestamp").null_count or headers.null_count:
@@ -63,6 +67,7 @@ def _check(rows: pa.RecordBatch) -> None:
 
 def _columns(rows: pa.RecordBatch) -> tuple[kernels.Columns, kernels.FirstBits]:
     offset, timestamp, key, value, headers = rows.columns
+    plain = value if value.type == SCHEMA.field("value").type else _NO_VALUES
     header_key, header_value = headers.values.field("key"), headers.values.field("value")
     columns = kernels.Columns(
         offset=_fixed(offset, 1, np.dtype(np.int64), len(offset)),
@@ -70,8 +75,8 @@ def _columns(rows: pa.RecordBatch) -> tuple[kernels.Columns, kernels.FirstBits]:
         key_offsets=_fixed(key, 1, np.dtype(np.int32), len(key) + 1),
         key_data=_bytes(key, 2),
         key_valid=_valid(key),
-        value_offsets=_fixed(value, 1, np.dtype(np.int32), len(value) + 1),
-        value_data=_bytes(value, 2),
+        value_offsets=_fixed(plain, 1, np.dtype(np.int32), len(plain) + 1),
+        value_data=_bytes(plain, 2),
         value_valid=_valid(value),
         header_lists=_fixed(headers, 1, np.dtype(np.int32), len(headers) + 1),
         header_key_offsets=_fixed(header_key, 1, np.dtype(np.int32), len(header_key) + 1),
@@ -101,7 +106,29 @@ def _valid(array: pa.Array) -> ByteArray:
     return as_array(b"") if array.null_count == 0 else _bytes(array, 0)
 
 
-def _bytes_most(rows: pa.RecordBatch, columns: kernels.Columns) -> int:
+def _views(values: pa.Array) -> kernels.Views:
+    """The views of a column that has some: they are the only ones with a layout of their own."""
+    if values.type != VIEWS_SCHEMA.field("value").type:
+        return _NO_VIEWS
+    _, views, *buffers = values.buffers()
+    numbers = as_array(memoryview(views)).view(np.int32).reshape(-1, kernels.VIEW_NUMBERS)
+    own = numbers[values.offset : values.offset + len(values)]
+    places = [(own.ctypes.data, own.nbytes), *((each.address, each.size) for each in buffers)]
+    return kernels.Views(own, _read_only(np.array(places, np.int64)))
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+_NO_VALUES = pa.array([], SCHEMA.field("value").type)
+_NO_VIEWS = kernels.Views(
+    _read_only(np.empty((0, kernels.VIEW_NUMBERS), np.int32)), _read_only(np.empty((0, 2), np.int64))
+)
+
+
+def _bytes_most(rows: pa.RecordBatch, columns: kernels.Columns, views: kernels.Views) -> int:
     """No encoding of the rows is longer. Memory is only used where it is written."""
     headers = int(columns.header_lists[-1]) - int(columns.header_lists[0])
     data = sum(
@@ -113,6 +140,7 @@ def _bytes_most(rows: pa.RecordBatch, columns: kernels.Columns) -> int:
             columns.header_value_offsets,
         )
     )
+    data += int(views.numbers[:, kernels.VIEW_LENGTH].sum(dtype=np.int64))
     per_row = HEADER_BYTES + kernels.RECORD_OVERHEAD_BYTES_MAX
     return int(data + rows.num_rows * per_row + headers * kernels.HEADER_OVERHEAD_BYTES_MAX)
 

@@ -66,6 +66,22 @@ HEADERS, HEADER_KEY_BYTES, HEADER_VALUE_BYTES, HEADER_NULLS = range(5, 9)
 PROGRESS_COLUMNS = 9
 
 
+# An Arrow view: four numbers. Up to so many bytes lie in the view itself, from the second number on.
+VIEW_LENGTH, VIEW_PREFIX, VIEW_BUFFER, VIEW_START = range(4)
+VIEW_NUMBERS, VIEW_BYTES = 4, 16
+VIEW_INLINE_BYTES = 12
+BUFFER_ADDRESS, BUFFER_BYTES = range(2)
+
+
+class Views(NamedTuple):
+    """Values as Arrow's views. None at all where `Columns` has the values."""
+
+    numbers: Any
+    """Four for each value."""
+    buffers: Any
+    """Address and size of what they point into: of the views themselves, then of each buffer."""
+
+
 class Columns(NamedTuple):
     """Records as Arrow's own buffers. Validity bitmaps of no length mean: nothing is null."""
 
@@ -110,6 +126,22 @@ def _copy(typingctx: Any, to: Any, to_at: Any, source: Any, source_at: Any, coun
         source_array = context.make_array(signature.args[2])(context, builder, source)
         to_pointer = builder.gep(to_array.data, [to_at])
         source_pointer = builder.gep(source_array.data, [source_at])
+        cgutils.raw_memcpy(builder, to_pointer, source_pointer, count, 1)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def _copy_from(typingctx: Any, to: Any, to_at: Any, address: Any, count: Any) -> Any:
+    """memcpy from an address: for values that lie in several buffers."""
+    signature = types.void(to, types.int64, types.int64, types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        to, to_at, address, count = arguments
+        to_array = context.make_array(signature.args[0])(context, builder, to)
+        to_pointer = builder.gep(to_array.data, [to_at])
+        source_pointer = builder.inttoptr(address, to_array.data.type)
         cgutils.raw_memcpy(builder, to_pointer, source_pointer, count, 1)
         return context.get_dummy_value()
 
@@ -525,6 +557,60 @@ def _length(offsets, bitmap, first_bit, row):
     return np.int64(offsets[row + 1]) - np.int64(offsets[row])
 
 
+@_small
+def _view(views, bitmap, first_bit, row):
+    """Length and address of a value in a column of Arrow's views. Without bytes the address is 0, -1 if it is wrong."""
+    if not _has_bit(bitmap, first_bit + row):
+        return np.int64(-1), np.int64(0)
+    length = np.int64(views.numbers[row, VIEW_LENGTH])
+    if length == 0:
+        return length, np.int64(0)
+    if length < 0:
+        return length, np.int64(-1)
+    if length <= VIEW_INLINE_BYTES:  # in the view itself, behind the length
+        return length, np.int64(views.buffers[0, BUFFER_ADDRESS] + row * VIEW_BYTES + 4)
+    buffer = np.int64(views.numbers[row, VIEW_BUFFER]) + 1
+    start = np.int64(views.numbers[row, VIEW_START])
+    if buffer < 1 or buffer >= views.buffers.shape[0] or start < 0:
+        return length, np.int64(-1)
+    if start + length > views.buffers[buffer, BUFFER_BYTES]:
+        return length, np.int64(-1)
+    return length, np.int64(views.buffers[buffer, BUFFER_ADDRESS] + start)
+
+
+@_kernel
+def plain_views(page, at, count, buffer, views, first):
+    """Values one behind the other, each after its length in four bytes (Parquet's PLAIN), as Arrow's views on the page.
+    Whether there are as many, and nothing else."""
+    end = np.int64(page.size)
+    for row in range(first, first + count):
+        if at < 0 or end - at < 4:
+            return False
+        length = np.int64(_word(page, at, 4))
+        at += 4
+        if length < 0 or length > end - at:
+            return False
+        views[row, VIEW_LENGTH] = length
+        if length > VIEW_INLINE_BYTES:
+            views[row, VIEW_PREFIX] = _word(page, at, 4)
+            views[row, VIEW_BUFFER] = buffer
+            views[row, VIEW_START] = at
+        else:
+            for number in range(3):
+                views[row, 1 + number] = _word(page, at + 4 * number, min(4, max(0, length - 4 * number)))
+        at += length
+    return at == end
+
+
+@_small
+def _word(page, at, count):
+    """Up to four bytes, the lowest first."""
+    word = np.uint32(0)
+    for number in range(count):
+        word |= np.uint32(page[at + number]) << np.uint32(8 * number)
+    return np.int32(word)
+
+
 @_kernel
 def _headers_bytes(rows, first_bits, first, last):
     size = 0
@@ -548,7 +634,7 @@ def _put_headers(out, at, rows, first_bits, first, last):
 
 
 @_kernel
-def encode_rows(out, rows, first_bits, batch_bytes_max, table):
+def encode_rows(out, rows, views, first_bits, batch_bytes_max, table):
     """Write all rows as batches, each with a gap for its header: (fault, number of batches).
 
     A batch ends before it would exceed `batch_bytes_max`, but a single record always fits in one.
@@ -572,7 +658,13 @@ def encode_rows(out, rows, first_bits, batch_bytes_max, table):
                 return faults.OFFSET_DELTA, batches
             time_delta = rows.timestamp[row] - base_time
             key = _length(rows.key_offsets, rows.key_valid, first_bits.key, row)
-            value = _length(rows.value_offsets, rows.value_valid, first_bits.value, row)
+            value_at = np.int64(0)
+            if views.numbers.shape[0]:
+                value, value_at = _view(views, rows.value_valid, first_bits.value, row)
+                if value_at < 0:
+                    return faults.VALUE_LENGTH, batches
+            else:
+                value = _length(rows.value_offsets, rows.value_valid, first_bits.value, row)
             header = np.int64(rows.header_lists[row])
             headers = np.int64(rows.header_lists[row + 1]) - header
             size = (
@@ -590,7 +682,12 @@ def encode_rows(out, rows, first_bits, batch_bytes_max, table):
             at = _put(out, at + 1, time_delta)
             at = _put(out, at, offset_delta)
             at = _put_bytes(out, at, rows.key_data, np.int64(rows.key_offsets[row]), key)
-            at = _put_bytes(out, at, rows.value_data, np.int64(rows.value_offsets[row]), value)
+            if value_at:
+                at = _put(out, at, value)
+                _copy_from(out, at, value_at, value)
+                at += value
+            else:
+                at = _put_bytes(out, at, rows.value_data, np.int64(rows.value_offsets[row]), value)
             at = _put(out, at, headers)
             at = _put_headers(out, at, rows, first_bits, header, header + headers)
             max_time = max(max_time, rows.timestamp[row])

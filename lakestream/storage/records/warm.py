@@ -6,9 +6,11 @@ It takes seconds once, at set-up, and milliseconds afterwards. A start with a wa
 nothing: a test runs this file twice and counts.
 """
 
+import numpy as np
 import pyarrow as pa
 
 from lakestream.storage.records import kernels
+from lakestream.storage.records.arrays import as_array
 from lakestream.storage.records.decode import SCHEMA, decode_batches
 from lakestream.storage.records.encode import encode_batches
 from lakestream.storage.records.header import HEADER_BYTES
@@ -21,6 +23,7 @@ KERNELS = (
     kernels.find_times,
     kernels.decode_bodies,
     kernels.encode_rows,
+    kernels.plain_views,
 )
 _BYTES_MAX = 4096
 
@@ -30,6 +33,8 @@ def warm() -> int:
     row = {"offset": 0, "timestamp": 0, "key": b"key", "value": None, "headers": [{"key": "name", "value": None}]}
     (batch,) = encode_batches(pa.RecordBatch.from_pylist([row], schema=SCHEMA), batch_bytes_max=_BYTES_MAX)
     decode_batches(batch, bytes_max=_BYTES_MAX)
+    no_views = np.empty((0, kernels.VIEW_NUMBERS), np.int32)
+    kernels.plain_views(as_array(b""), 0, 0, 0, no_views, 0)
     check_records(batch, at=HEADER_BYTES, count=1, base_timestamp_ms=0)
     max_timestamp(batch, bytes_max=_BYTES_MAX)
     return sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS)

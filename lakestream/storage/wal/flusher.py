@@ -269,7 +269,7 @@ class Wal:
         self._metrics.flushed(
             bytes=sealed.bytes,
             batches=len(sealed.batches),
-            records=sum(batch.records for batch in sealed.batches),
+            records=_stored_records(sealed, fate.results),
             put_seconds=put_seconds,
             commit_seconds=commit_seconds,
         )
@@ -364,3 +364,9 @@ class Wal:
         pending.tried_at, pending.retry_at = first_tried, now + self._limits.park_retry_seconds
         self._buffer.carry(pending)
         return True
+
+
+def _stored_records(sealed: Sealed, results: Sequence[BatchResult]) -> int:
+    """Those that are new in the log: not repeats, nor what was refused."""
+    pairs = zip(sealed.batches, results, strict=True)
+    return sum(batch.records for batch, result in pairs if result.status is BatchStatus.STORED)

@@ -1,6 +1,6 @@
 """Objects as files below a folder (`file:///abs/path`): durable, and created by one process alone.
 
-    put:  open unnamed -> writev -> fsync -> link under its name -> fsync the folder
+    put:  open unnamed -> writev -> fsync -> link under its name -> fsync the folder -> bound what the page cache keeps
 
 The name appears last and by `link`, which fails if it is taken. A reader or a crash therefore sees a
 whole object or none, and of many writers of one key one wins. The work runs in `Threads`.
@@ -16,6 +16,7 @@ from lakestream.world.objects.durable_file import create_durably, make_folder_du
 from lakestream.world.objects.file_reads import read_range, read_tail, read_whole, scan_folder
 from lakestream.world.objects.keys import checked_key
 from lakestream.world.objects.store import Buffer, ObjectInfo
+from lakestream.world.objects.written_pages import WrittenPages
 from lakestream.world.threads import Threads
 
 T = TypeVar("T")
@@ -29,6 +30,7 @@ class FileObjects:
         self._root = root
         self._threads = threads
         self._durable_folders = {root}
+        self._written_pages = WrittenPages()
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         path = self._root / checked_key(key)
@@ -74,6 +76,7 @@ class FileObjects:
             self._durable_folders = {self._root}
             make_folder_durably(path.parent, self._durable_folders)
             create_durably(path, parts)
+        self._written_pages.wrote(path, sum(map(len, parts)))
 
     def _explained(self, key: str, work: Callable[[], T]) -> T:
         """Do the work; what the system says against it becomes one of our errors."""

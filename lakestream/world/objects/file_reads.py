@@ -60,14 +60,12 @@ def _sort_key(entry: ObjectInfo | str) -> str:
 
 def _pread(descriptor: int, at: int, length: int) -> bytes:
     first = os.pread(descriptor, min(length, _READ_BYTES_MAX), at)
-    if len(first) in (0, length):
-        return first
     pieces = [first]
     remaining = length - len(first)
-    while remaining and pieces[-1]:
-        pieces.append(os.pread(descriptor, min(remaining, _READ_BYTES_MAX), at + length - remaining))
-        remaining -= len(pieces[-1])
-    return b"".join(pieces)
+    while remaining and (piece := os.pread(descriptor, min(remaining, _READ_BYTES_MAX), at + length - remaining)):
+        pieces.append(piece)
+        remaining -= len(piece)
+    return first if len(pieces) == 1 else b"".join(pieces)  # a range that reaches past the end is not copied for it
 
 
 @contextmanager

@@ -136,3 +136,10 @@ def without_unnamed_files(monkeypatch: pytest.MonkeyPatch) -> None:
         return real_open(path, flags, mode, **options)
 
     monkeypatch.setattr(os, "open", refusing)
+
+
+def test_a_range_that_reaches_past_the_end_is_cut_there(tmp_path: Path) -> None:
+    put(tmp_path, "a", [b"abcdefgh"])
+    objects = FileObjects(tmp_path, InlineThreads())
+    assert asyncio.run(objects.get_range("a", 2, 100)) == b"cdefgh"
+    assert asyncio.run(objects.get_range("a", 8, 100)) == b""

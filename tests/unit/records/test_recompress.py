@@ -1,11 +1,12 @@
 """Batches in their topic's codec: the same records, the same producer, another coat."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 
-from lakestream.broker.gate import INLINE_COMPRESSED_BYTES_MAX, Gate
+from lakestream.broker.gate import INLINE_COMPRESSED_BYTES_MAX, INLINE_LZ4_BYTES_MAX, Gate
 from lakestream.model.topic_config import Compression, typed_topic_config
 from lakestream.storage.records.decode import decode_batches
 from lakestream.storage.records.errors import BatchTooLarge
@@ -74,6 +75,26 @@ def test_the_gate_recompresses_also_where_records_are_not_validated_and_in_a_thr
     assert gate.is_heavy(large, lz4)
     assert not gate.is_heavy(large, plain)
     assert not gate.is_heavy(large, as_sent)
+
+
+@pytest.mark.parametrize("codec", [codec for codec in Codec if codec != Codec.NONE])
+def test_what_decompresses_in_a_moment_needs_no_thread(codec: Codec) -> None:
+    noise = Random(7).randbytes(INLINE_LZ4_BYTES_MAX)
+    inline_bytes_max = INLINE_LZ4_BYTES_MAX if codec is Codec.LZ4 else INLINE_COMPRESSED_BYTES_MAX
+    assert not is_heavy(noise[: inline_bytes_max // 2], codec)
+    assert is_heavy(noise[:inline_bytes_max], codec)
+
+
+def test_a_small_lz4_batch_that_swells_is_opened_in_a_thread() -> None:
+    swelling = bytes(2 * INLINE_LZ4_BYTES_MAX)
+    assert len(one_batch([{**ROWS[0], "value": swelling}], Codec.LZ4)) < INLINE_COMPRESSED_BYTES_MAX
+    assert is_heavy(swelling, Codec.LZ4)
+
+
+def is_heavy(value: bytes, codec: Codec) -> bool:
+    gate = Gate(clock=SystemClock(), threads=InlineThreads(), inner=True, decompressed_bytes_max=1 << 20)
+    as_sent = typed_topic_config({"compression.type": "producer"})
+    return gate.is_heavy(one_batch([{**ROWS[0], "value": value}], codec), as_sent)
 
 
 def test_compressed_records_are_replayed_in_the_codec_of_their_topic() -> None:

@@ -57,3 +57,24 @@ def test_something_larger_than_the_cache_is_not_kept() -> None:
     cache = SegmentCache(3, Counts())
     cache.put("A", Extent(0, [b"abcd"]))
     assert cache.get("A", 0, 1) is None
+
+
+def test_a_reader_from_far_behind_does_not_push_out_the_tail() -> None:
+    cache = SegmentCache(16, Counts())
+    for name in "ABC":
+        cache.put(name, Extent(0, [b"aaaa"]))
+    for name in "KLMN":
+        cache.put(name, Extent(0, [b"bbbb"]), fetched=True)
+    assert [name for name in "ABCKLMN" if cache.get(name, 0, 4)] == list("ABCN")
+
+
+def test_what_is_fetched_may_use_all_that_the_tail_leaves_free_and_gives_it_back() -> None:
+    counts = Counts()
+    cache = SegmentCache(16, counts)
+    for name in "KLMN":
+        cache.put(name, Extent(0, [b"bbbb"]), fetched=True)
+    assert counts.bytes == 16
+    for name in "ABCD":
+        cache.put(name, Extent(0, [b"aaaa"]))
+    assert [name for name in "ABCDKLMN" if cache.get(name, 0, 4)] == list("BCDN")
+    assert counts.bytes == 16

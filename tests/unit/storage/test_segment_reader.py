@@ -7,7 +7,7 @@ import pytest
 from lakestream.model.errors import ObjectMissing, SegmentLost
 from lakestream.model.place import Span
 from lakestream.storage.cache.segment_cache import SegmentCache
-from lakestream.storage.reader.segment_reader import SegmentReader
+from lakestream.storage.reader.segment_reader import LOCAL_BLOCK_BYTES, SegmentReader
 from lakestream.storage.wal.segment import segment_key
 from lakestream.world.clock import SystemClock
 from lakestream.world.objects.memory import MemoryObjects
@@ -41,3 +41,15 @@ def test_an_object_that_was_cut_short_is_lost_and_named(length: int) -> None:
 def test_an_object_that_is_gone_is_missing() -> None:
     with pytest.raises(ObjectMissing):
         read_from(None)
+
+
+def test_neighbours_of_a_small_span_are_read_with_it_and_those_of_a_large_one_are_not() -> None:
+    async def story() -> list[bool]:
+        objects = MemoryObjects(SystemClock())
+        await objects.put(segment_key(SPAN.segment), [bytes(10 * LOCAL_BLOCK_BYTES)])
+        reader = SegmentReader(objects, SegmentCache(1 << 20, Quiet()), Tasks(on_failure=lambda *_: None), Quiet())
+        await reader.read(SPAN)
+        neighbour, far = SPAN._replace(at=104), SPAN._replace(at=2 * LOCAL_BLOCK_BYTES)
+        return [reader.cached(neighbour) is not None, reader.cached(far) is not None]
+
+    assert asyncio.run(story()) == [True, False]

@@ -1,0 +1,58 @@
+"""What stays of our files in the kernel's page cache: those written last, up to a bound.
+
+    wrote(path, bytes) -> remembered, newest last -> past the bound, the oldest are dropped from the page cache
+
+A broker has a cache of its own for the tail of the log; the kernel's copy serves whoever reads a moment later, above
+all compaction in another process. Beyond that moment it is memory that every further write takes from elsewhere: the
+kernel looks for free pages, and in a virtual machine the host has to provide them anew, which costs several times the
+copying itself. Dropped in turn, the same pages serve again for the next file. Nothing is lost by it: the files were
+synced before, and a late reader has them from the disk.
+"""
+
+import os
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+
+KEPT_BYTES_MAX = 512 * 1024 * 1024
+"""What compaction, ten seconds behind, still finds in memory at 50 MB/s."""
+
+COUNTED_BYTES_MIN = 64 * 1024
+"""A small file counts for so much, so that there are never more than some thousands to remember."""
+
+
+class WrittenPages:
+    """Used by many threads at once."""
+
+    def __init__(self, bytes_max: int = KEPT_BYTES_MAX) -> None:
+        self._bytes_max = bytes_max
+        self._kept: deque[tuple[Path, int]] = deque()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def wrote(self, path: Path, count: int) -> None:
+        """A file of `count` bytes was written and synced."""
+        for old in self._remember(path, max(count, COUNTED_BYTES_MIN)):
+            with suppress(OSError):  # it may be deleted by now; and this is only advice
+                _drop(old)
+
+    def _remember(self, path: Path, counted: int) -> list[Path]:
+        """Those that are past the bound now."""
+        with self._lock:
+            self._kept.append((path, counted))
+            self._bytes += counted
+            past: list[Path] = []
+            while self._bytes > self._bytes_max:
+                old, old_bytes = self._kept.popleft()
+                self._bytes -= old_bytes
+                past.append(old)
+            return past
+
+
+def _drop(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(descriptor)
