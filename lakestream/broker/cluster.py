@@ -35,6 +35,8 @@ class Cluster:
         self._lease = BrokerLease(broker_id=spec.id, incarnation=0, ttl_ms=ttl_ms)
         self._held_until = 0.0
         self._live: tuple[LiveBroker, ...] = ()
+        self._seen: dict[BrokerId, tuple[LiveBroker, float]] = {}
+        """Every broker that was ever alive here, and when it last was."""
 
     async def join(self) -> None:
         await self._register()
@@ -62,8 +64,18 @@ class Cluster:
         own = LiveBroker(id=spec.id, host=spec.host, port=spec.port, rack=spec.rack, http=spec.http, incarnation=0)
         return tuple(sorted((*self._live, own), key=lambda broker: broker.id))
 
+    def listed(self) -> tuple[LiveBroker, ...]:
+        """Those alive, and those that were less than a lease ago: clients are told of them, and nothing is put on them.
+        A client drops all it has of a broker that it is not told of: for a late renewal, all clients would."""
+        since = self._clock.monotonic() - self._ttl_ms / 1000
+        late = {broker.id: broker for broker, seen_at in self._seen.values() if seen_at > since}
+        late.update((broker.id, broker) for broker in self.live())
+        return tuple(late[id] for id in sorted(late))
+
     async def refresh_live(self) -> None:
         self._live = await self._store.live_brokers()
+        now = self._clock.monotonic()
+        self._seen.update((broker.id, (broker, now)) for broker in self._live)
 
     def controller_id(self) -> BrokerId:
         """Any broker can administer; all of them name the same one."""

@@ -79,7 +79,7 @@ class Fetching:
         self._reader = reader
         self._wakeups = wakeups
         self._clock = clock
-        self._losses = Losses(clock)
+        self.losses = Losses(clock)
         self._metrics = metrics
 
     async def fetch(self, asks: Sequence[FetchAsk], limits: FetchLimits) -> list[Fetched]:
@@ -152,8 +152,9 @@ class Fetching:
             answer = await self._read_one(ask, view, min(remaining, ask.bytes_max), at_least_one=not sent_any)
             fetched.append(answer)
             if answer.error is not None:
-                self._losses.met(ask.partition, ask.offset, answer.error)
+                self.losses.met(ask.partition, ask.offset, answer.error)
             if answer.run.bytes:
+                self.losses.read(ask.partition, ask.offset, answer.run.next_offset)
                 self._metrics.fetched(bytes=answer.run.bytes, records=answer.run.next_offset - ask.offset)
             remaining -= answer.run.bytes
             sent_any = sent_any or answer.run.bytes > 0

@@ -5,7 +5,7 @@ overtaken changes nothing, however late its writes arrive. Epochs are never reus
 deleted and came back. All times are the store's own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Protocol
 
 from lakestream.model.broker import BrokerLease
@@ -23,7 +23,7 @@ class GroupStore(Protocol):
         """Replace the group's state. Notes since when it has been empty. Raises NotCoordinator."""
         ...
 
-    async def commit_offsets(
+    def commit_offsets(
         self,
         group: str,
         epoch: int,
@@ -31,7 +31,7 @@ class GroupStore(Protocol):
         generation: int,
         offsets: Mapping[TopicPartition, CommittedOffset],
         retention_ms: int | None,
-    ) -> None:
+    ) -> Awaitable[None]:
         """Replace the offsets of these partitions. `retention_ms` is the client's own wish (OffsetCommit 2-4), or
         None for the broker's. Raises NotCoordinator; IllegalGeneration if the saved generation is above `generation`
         and that is not NO_GENERATION: the group has moved on while the commit was under way."""

@@ -5,11 +5,13 @@ it is still where it was read. Verbs that change something take a receipt, kept 
 was carried out before raises AnsweredBefore, which has the answer it got.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
 from lakestream.model.topic import TopicId
+from lakestream.model.topic_config import lists_its_table
 
 RECEIPT_KEPT_MS = 3_600_000
 """Twice as long as clients are told that they may repeat a request."""
@@ -23,6 +25,8 @@ NOWHERE = ""
 class TableName(NamedTuple):
     name: str
     kind: TableKind
+    listed: bool = True
+    """Whether the catalog shows it: the config of its topic says so."""
 
 
 class TableStore(Protocol):
@@ -96,6 +100,11 @@ class TableStore(Protocol):
     async def receipt(self, key: str) -> Receipt | None:
         """What is known of a request that was carried out within the last RECEIPT_KEPT_MS."""
         ...
+
+
+def is_listed(topic_config: str | None) -> bool:
+    """From a topic's config as it is stored; tables without a topic are always listed."""
+    return topic_config is None or lists_its_table(json.loads(topic_config))
 
 
 def joined(namespace: Namespace) -> str:

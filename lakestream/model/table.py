@@ -37,7 +37,10 @@ class TableKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePointer:
-    """Which metadata file is the table now. `topic` is set where the kind is TOPIC."""
+    """Which metadata file is the table now. `topic` is set where the kind is TOPIC.
+
+    `listed` is read, never written: the topic's config says whether the catalog shows its table.
+    """
 
     id: TableId
     namespace: Namespace
@@ -45,6 +48,7 @@ class TablePointer:
     kind: TableKind
     metadata_location: str
     topic: TopicId | None = None
+    listed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,21 @@ reports a failure to `on_failure`, and cancels what is left when it is closed.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
+
+
+async def both(one: Awaitable[T], other: Awaitable[U]) -> tuple[T, U]:
+    """Both at once, and both to their ends: when one has failed, the other does not go on behind its caller's back."""
+    first, second = await asyncio.gather(one, other, return_exceptions=True)
+    if isinstance(first, BaseException):
+        raise first
+    if isinstance(second, BaseException):
+        raise second
+    return first, second
 
 
 class Tasks:

@@ -6,7 +6,10 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, Protocol, TypeVar
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,6 +33,55 @@ class ThreadPool:
 
     def close(self) -> None:
         self._executor.shutdown(wait=True, cancel_futures=False)
+
+
+class SingleThread:
+    """One thread; work runs in the order in which it was asked for. A pool of one worker does the same at twice the
+    price: it keeps two futures and two locks for every piece of work, and its answer takes two turns of the loop."""
+
+    def __init__(self, name: str) -> None:
+        self._asked: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread = Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[T] = loop.create_future()
+
+        def do() -> None:
+            try:
+                result = work(*args, **kwargs)
+            except BaseException as error:  # noqa: BLE001 - it is raised where the work was asked for
+                _tell(loop, _fail, answer, error)
+            else:
+                _tell(loop, _fill, answer, result)
+
+        self._asked.put(do)
+        return await answer
+
+    def close(self) -> None:
+        self._asked.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (do := self._asked.get()) is not None:
+            do()
+            del do  # or what it returned would live on until the next work comes
+
+
+def _tell(loop: asyncio.AbstractEventLoop, how: Callable[..., None], answer: "asyncio.Future[Any]", what: Any) -> None:
+    with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+        loop.call_soon_threadsafe(how, answer, what)
+
+
+def _fill(answer: "asyncio.Future[Any]", result: Any) -> None:
+    if not answer.done():  # done: whoever asked stopped waiting
+        answer.set_result(result)
+
+
+def _fail(answer: "asyncio.Future[Any]", error: BaseException) -> None:
+    if not answer.done():
+        answer.set_exception(error)
 
 
 class InlineThreads:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 import confluent_kafka as ck
+from confluent_kafka.admin import AdminClient
 
 from lakestream.protocol.kafka.wire import messages
 from tests.integration.kafka.wire_client import WireClient
@@ -12,7 +13,8 @@ from tests.integration.kafka.wire_client import WireClient
 TOPIC = "read"
 GROUP = "survivors"
 PARTITIONS = 4
-SESSION_MS = 20_000
+SESSION_MS = 10_000
+"""Twice the lease of a broker (5 s): a member that cannot reach its coordinator for as long is lost."""
 PATIENCE_SECONDS = 60
 PROMPT: dict[str, str | int] = {"reconnect.backoff.max.ms": 500}
 """librdkafka waits for up to 10 s before it tries again to reach a broker that it could not reach. A broker that was
@@ -33,7 +35,7 @@ class Reader:
             **PROMPT,
         }
         if protocol == "classic":
-            config |= {"session.timeout.ms": SESSION_MS, "heartbeat.interval.ms": 300}
+            config["session.timeout.ms"] = SESSION_MS
         self._consumer = ck.Consumer(config)
         self.taken: list[str] = []
         """Every time that partitions were taken from it."""
@@ -70,8 +72,9 @@ class Reader:
 
 
 def outlive(bootstrap: str, protocol: str, kill: Callable[[int], None], ask: Callable[[], str]) -> float:
-    """Two members share a topic; `kill` kills the broker that coordinates them. They lose nothing: no partition, no
-    record, no commit that was answered. Returns after how many seconds commits were answered again.
+    """Two members share a topic; `kill` kills the broker that coordinates them. They lose nothing: not their
+    membership, no partition, no record, no commit that was answered. Returns after how many seconds commits were
+    answered again.
 
     `ask` gives the address of a broker that is alive."""
     with WireClient(ask()) as client:
@@ -83,12 +86,15 @@ def outlive(bootstrap: str, protocol: str, kill: Callable[[int], None], ask: Cal
         until(lambda: shared(readers) and len(all_read(readers)) == 10 * PARTITIONS, readers)
         for reader in readers:
             reader.taken.clear()  # those by which they came to share the topic
+        members = described_members(bootstrap)
+        assert len(members) == len(readers)
         kill(coordinator_of_survivors(ask()))
         died_at = time.monotonic()
         write(writer, 10)
         until(lambda: len(all_read(readers)) == 20 * PARTITIONS and caught_up(readers), readers)
         seconds = time.monotonic() - died_at
         assert [reader.taken for reader in readers] == [[], []], "their coordinator's death is not theirs"
+        assert described_members(bootstrap) == members, "whoever is thrown out comes back under another id"
     finally:
         for reader in readers:
             reader.close()
@@ -138,6 +144,13 @@ def coordinator_of_survivors(address: str) -> int:
         asked = messages.api(10).Request(key_type=0, coordinator_keys=[GROUP])
         [found] = client.call(10, 4, asked).coordinators
     return int(found.node_id)
+
+
+def described_members(bootstrap: str) -> set[str]:
+    """The ids of the group's members, as its coordinator tells a stranger."""
+    admin = AdminClient({"bootstrap.servers": bootstrap, **PROMPT})
+    described = admin.describe_consumer_groups([GROUP], request_timeout=PATIENCE_SECONDS)[GROUP].result()
+    return {member.member_id for member in described.members}
 
 
 def stored_offsets(bootstrap: str) -> dict[int, int]:

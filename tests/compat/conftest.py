@@ -23,10 +23,11 @@ from .visible import until_partitions
 QUICK_GROUPS = {
     "session_timeout_ms_min": 1_000,
     "initial_rebalance_delay_ms": 100,
-    "consumer_session_timeout_ms": 4_000,
+    "consumer_session_timeout_ms": 10_000,
     "consumer_heartbeat_interval_ms": 300,
 }
-"""So that a dead member is found soon."""
+"""So that a dead member is found soon. By the newer protocol the session is the broker's to say, for all groups; a
+static member that comes back in a Java of its own must be there before it ends."""
 
 OpenClient = Callable[[str], Client]
 NewTopic = Callable[..., str]

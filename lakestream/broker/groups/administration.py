@@ -3,8 +3,9 @@
 Offsets are the store's: they are committed and read there, each time; the coordinator only says who may.
 """
 
+import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from lakestream.broker.groups.asks import CONSUMER_PROTOCOL
 from lakestream.broker.groups.classic.group import ClassicGroup, ClassicPhase
@@ -17,6 +18,7 @@ from lakestream.broker.groups.describe import (
     listing,
 )
 from lakestream.broker.groups.errors import (
+    CoordinatorLoading,
     CoordinatorNotAvailable,
     GroupNotFound,
     OffsetMetadataTooLarge,
@@ -33,10 +35,16 @@ from lakestream.broker.groups.offsets import (
     check_fetch,
 )
 from lakestream.metadata.group_store import GroupStore
-from lakestream.model.errors import LakestreamError, NotCoordinator
+from lakestream.model.errors import LakestreamError, NotCoordinator, Unavailable
 from lakestream.model.group import CommittedOffset, GroupKind, ListedGroup, TopicPartition
 
 T = TypeVar("T")
+
+
+class BegunCommit(NamedTuple):
+    refused: Mapping[TopicPartition, LakestreamError]
+    stored: "asyncio.Future[None] | None"
+    """Of those not refused, if there are any. Fails as the store does: `told_to_clients` says what that means."""
 
 
 class GroupAdministration:
@@ -46,25 +54,58 @@ class GroupAdministration:
 
     # --- offsets -------------------------------------------------------------------------------
 
-    async def commit(self, ask: CommitAsk) -> dict[TopicPartition, LakestreamError]:
+    async def commit(self, ask: CommitAsk) -> Mapping[TopicPartition, LakestreamError]:
         """Commit what can be; returns the partitions that were refused. Raises what concerns the whole request."""
-        held = await self._holdings.hold(ask.group, create=ask.generation < 0)
+        begun = self._begin(await self._holdings.hold(ask.group, create=ask.generation < 0), ask)
+        if begun.stored is not None:
+            await _done(ask.group, begun.stored)
+        return begun.refused
+
+    def begin_commit(self, ask: CommitAsk) -> BegunCommit | None:
+        """As `commit`, without a task of its own; None: the group must be taken up first, so use `commit`."""
+        held = self._holdings.in_hand(ask.group)
+        return None if held is None else self._begin(held, ask)
+
+    def _begin(self, held: HeldGroup | None, ask: CommitAsk) -> BegunCommit:
         generation = check_commit(None if held is None else held.machine.group, ask, self._holdings.turn())
         assert held is not None
         refused = _too_long(ask.offsets, self._holdings.limits.offset_metadata_max)
-        accepted = {partition: offset for partition, offset in ask.offsets.items() if partition not in refused}
-        if accepted:
-            with held.committing():
-                await self._store_commit(held, ask, generation, accepted)
-        return refused
+        accepted = ask.offsets
+        if refused:
+            accepted = {partition: offset for partition, offset in ask.offsets.items() if partition not in refused}
+        if not accepted:
+            return BegunCommit(refused, None)
+        commit = self._store.commit_offsets(
+            held.name, held.epoch, generation=generation, offsets=accepted, retention_ms=ask.retention_ms
+        )
+        return BegunCommit(refused, _followed(held, commit))
 
     async def fetch(
         self, ask: FetchAsk, partitions: Sequence[TopicPartition] | None
     ) -> dict[TopicPartition, CommittedOffset]:
-        """What is committed; absent partitions, and those of an unknown group, have no offset: -1, not an error."""
-        held = await self._holdings.hold(ask.group)
-        check_fetch(None if held is None else held.machine.group, ask)
-        return {} if held is None else await _read(ask.group, self._store.fetch_offsets(ask.group, partitions))
+        """What is committed; absent partitions, and those of an unknown group, have no offset: -1, not an error.
+
+        Any broker may say: all that was answered is in the store. So nobody is sent to another coordinator for it, and
+        who cannot be answered is told to ask again here. librdkafka knows no other way: a member whose question is
+        refused otherwise never asks again, and sits on its partitions without reading them."""
+        try:
+            held = await self._holdings.hold(ask.group)
+            check_fetch(None if held is None else held.machine.group, ask)
+            if held is None:
+                return {}
+        except NotCoordinator:
+            pass  # whether it is a member, the coordinator tells it
+        except CoordinatorNotAvailable as error:
+            raise CoordinatorLoading(str(error)) from error
+        return await self._read(ask.group, partitions)
+
+    async def _read(
+        self, group: str, partitions: Sequence[TopicPartition] | None
+    ) -> dict[TopicPartition, CommittedOffset]:
+        try:
+            return await self._store.fetch_offsets(group, partitions)
+        except Unavailable as error:
+            raise CoordinatorLoading(f"the offsets of group '{group}' could not be read: {error}") from error
 
     async def delete_offsets(
         self, group: str, partitions: Mapping[TopicPartition, str]
@@ -79,8 +120,7 @@ class GroupAdministration:
             if name in subscribed
         }
         deleted = [partition for partition in partitions if partition not in refused]
-        with held.committing():
-            await _written(held, self._store.delete_offsets(group, held.epoch, deleted))
+        await _done(group, _followed(held, self._store.delete_offsets(group, held.epoch, deleted)))
         return refused
 
     # --- groups --------------------------------------------------------------------------------
@@ -109,7 +149,7 @@ class GroupAdministration:
         held = await self._holdings.hold(group)
         check_delete_group(None if held is None else held.machine.group, group)
         assert held is not None
-        removed = await _written(held, self._store.delete_groups({group: held.epoch}))
+        removed = await _done(group, _followed(held, self._store.delete_groups({group: held.epoch})))
         held.lose(NotCoordinator(f"group '{group}' was deleted"))
         if group not in removed:
             raise NotCoordinator(f"another broker coordinates group '{group}' now: ask which one")
@@ -121,14 +161,6 @@ class GroupAdministration:
             return False
         return True
 
-    async def _store_commit(
-        self, held: HeldGroup, ask: CommitAsk, generation: int, offsets: Mapping[TopicPartition, CommittedOffset]
-    ) -> None:
-        commit = self._store.commit_offsets(
-            held.name, held.epoch, generation=generation, offsets=offsets, retention_ms=ask.retention_ms
-        )
-        await _written(held, commit)
-
 
 def _too_long(
     offsets: Mapping[TopicPartition, CommittedOffset], length_max: int
@@ -137,25 +169,20 @@ def _too_long(
     return {partition: error for partition, offset in offsets.items() if len(offset.metadata.encode()) > length_max}
 
 
-async def _read(group: str, read: Awaitable[T]) -> T:
-    """A store that does not answer is a coordinator that is not available: clients know how to go on from that."""
+def _followed(held: HeldGroup, write: Awaitable[T]) -> "asyncio.Future[T]":
+    """A write under the group's epoch, begun: the group lives and falls with it."""
+    begun = asyncio.ensure_future(write)
+    held.follow(begun)
+    return begun
+
+
+async def _done(group: str, write: "asyncio.Future[T]") -> T:
+    """A store that does not answer is a coordinator that is not available: clients know how to go on from that.
+    A client that goes away does not take its write back: cut off, it could still land, and after later ones."""
     try:
-        return await read
+        return await asyncio.shield(write)
     except LakestreamError as error:
         raise told_to_clients(group, error) from error
-
-
-async def _written(held: HeldGroup, write: Awaitable[T]) -> T:
-    """A write under the group's epoch. If another broker has taken the group over, this one lets go of it; also if the
-    store did not answer: the write may still be under way, and only the epoch of another claim keeps it from landing
-    after later ones."""
-    try:
-        return await write
-    except LakestreamError as error:
-        told = told_to_clients(held.name, error)
-        if isinstance(told, NotCoordinator | CoordinatorNotAvailable):
-            held.lose(told)
-        raise told from error
 
 
 def _unheld(group: ListedGroup) -> GroupListing:

@@ -47,6 +47,10 @@ class CoordinatorNotAvailable(Unavailable):
     """The group's state could not be read or saved just now. Ask for the coordinator again, then retry."""
 
 
+class CoordinatorLoading(Unavailable):
+    """The group's offsets could not be read just now. Ask the same broker again."""
+
+
 class FencedMemberEpoch(Fenced):
     """The member's epoch is not the group's. Let go of all partitions and join again."""
 

@@ -12,8 +12,8 @@ generation can land after a new one has been told to anyone.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Any
 
 import structlog
 
@@ -61,7 +61,7 @@ class HeldGroup:
         self._saved_version = 0
         self._unreleased: deque[tuple[int, Release]] = deque()
         self._saving = False
-        self._commits: set[asyncio.Future[None]] = set()
+        self._commits: set[asyncio.Future[Any]] = set()
         self._writer = StateWriter()
 
     @property
@@ -108,16 +108,20 @@ class HeldGroup:
             self._tasks.spawn(self._save(), name=f"save-group-{self.name}")
         return False
 
-    @contextmanager
-    def committing(self) -> Iterator[None]:
-        """Around a commit that this group has accepted: later saves wait for it."""
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._commits.add(done)
-        try:
-            yield
-        finally:
-            self._commits.discard(done)
-            done.set_result(None)
+    def follow(self, write: "asyncio.Future[Any]") -> None:
+        """A write of offsets that this group has accepted. Later saves wait for it. If another broker has taken the
+        group over, this one lets go of it; also if the store did not answer: the write may still be under way, and only
+        the epoch of another claim keeps it from landing after later ones."""
+        self._commits.add(write)
+        write.add_done_callback(self._written)
+
+    def _written(self, write: "asyncio.Future[Any]") -> None:
+        self._commits.discard(write)
+        error = None if write.cancelled() else write.exception()
+        if isinstance(error, LakestreamError):
+            told = told_to_clients(self.name, error)
+            if isinstance(told, NotCoordinator | CoordinatorNotAvailable):
+                self.lose(told)
 
     def lose(self, error: LakestreamError) -> None:
         """The group is no longer ours, or no longer known: tell everyone who waits."""

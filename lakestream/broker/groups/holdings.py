@@ -84,10 +84,17 @@ class Holdings:
 
     async def hold(self, name: str, *, create: bool = False) -> HeldGroup | None:
         """The group, claimed if it was not ours yet. None: there is no such group. Raises NotCoordinator."""
-        self.check_ours(name)
-        held = self._held.get(name)
+        held = self.in_hand(name)
         if held is None:
             held = await self._load_once(name, create)
+            if held is not None:
+                held.used_ms = self._now_ms()
+        return held
+
+    def in_hand(self, name: str) -> HeldGroup | None:
+        """The group, if it is held already. Raises InvalidGroupId, NotCoordinator."""
+        self.check_ours(name)
+        held = self._held.get(name)
         if held is not None:
             held.used_ms = self._now_ms()
         return held

@@ -21,14 +21,17 @@ from lakestream.metadata.missing import (
 )
 from lakestream.metadata.postgres.asking import all_rows, maybe_row, one_row
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, joined, split
+from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, is_listed, joined, split
 from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
 from lakestream.model.table_errors import AnsweredBefore
 from lakestream.model.topic import TopicId
 
 T = TypeVar("T")
 
-_POINTER: LiteralString = "SELECT id, namespace, name, kind, metadata_location, topic_id FROM lake_table WHERE "
+_POINTER: LiteralString = (
+    "SELECT lake_table.id, namespace, lake_table.name, kind, metadata_location, topic_id, topic.config"
+    " FROM lake_table LEFT JOIN topic ON topic.id = topic_id WHERE "
+)
 
 
 class Run(Protocol):
@@ -83,7 +86,9 @@ class PostgresTables:
         return await self._read(lambda c: _tables(c, namespace))
 
     async def table(self, namespace: Namespace, name: str) -> TablePointer | None:
-        return await self._read(lambda c: _pointer(c, "namespace = %s AND name = %s", joined(namespace), name))
+        return await self._read(
+            lambda c: _pointer(c, "namespace = %s AND lake_table.name = %s", joined(namespace), name)
+        )
 
     async def table_of_topic(self, topic: TopicId) -> TablePointer | None:
         return await self._read(lambda c: _pointer(c, "topic_id = %s", topic))
@@ -164,11 +169,14 @@ async def _drop_namespace(connection: Connection, namespace: Namespace) -> None:
 
 async def _tables(connection: Connection, namespace: Namespace) -> list[TableName]:
     rows = await all_rows(
-        connection, "SELECT name, kind FROM lake_table WHERE namespace = %s ORDER BY name", (joined(namespace),)
+        connection,
+        "SELECT lake_table.name, kind, topic.config FROM lake_table LEFT JOIN topic ON topic.id = topic_id"
+        " WHERE namespace = %s ORDER BY lake_table.name",
+        (joined(namespace),),
     )
     if not rows:
         await _properties(connection, namespace)
-    return [TableName(name, TableKind(kind)) for name, kind in rows]
+    return [TableName(name, TableKind(kind), is_listed(config)) for name, kind, config in rows]
 
 
 async def _pointer(connection: Connection, where: LiteralString, *parameters: object) -> TablePointer | None:
@@ -177,9 +185,15 @@ async def _pointer(connection: Connection, where: LiteralString, *parameters: ob
 
 
 def _pointer_of(row: tuple[Any, ...]) -> TablePointer:
-    id, namespace, name, kind, location, topic = row
+    id, namespace, name, kind, location, topic, config = row
     return TablePointer(
-        id=id, namespace=split(namespace), name=name, kind=TableKind(kind), metadata_location=location, topic=topic
+        id=id,
+        namespace=split(namespace),
+        name=name,
+        kind=TableKind(kind),
+        metadata_location=location,
+        topic=topic,
+        listed=is_listed(config),
     )
 
 

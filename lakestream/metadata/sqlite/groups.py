@@ -1,14 +1,16 @@
 """Consumer groups and their offsets in SQLite."""
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from lakestream.metadata.grouping import NO_STATE_KIND, moved_on, overtaken, written_topics
+from lakestream.metadata.grouping import NO_STATE_KIND, overtaken, written_topics
 from lakestream.metadata.sqlite.brokers import check_lease
+from lakestream.metadata.sqlite.group_commits import OffsetsAsk, commit_all
 from lakestream.metadata.sqlite.tables import Run
+from lakestream.metadata.sqlite.writer import Writer
 from lakestream.model.broker import BrokerLease
+from lakestream.model.errors import LakestreamError
 from lakestream.model.group import (
-    NO_GENERATION,
     CommittedOffset,
     GroupClaim,
     GroupKind,
@@ -38,8 +40,9 @@ _EXPIRED = """
 class SqliteGroups:
     """The GroupStore of a SqliteStore, which lends it its writer and its reader."""
 
-    def __init__(self, *, write: Run, read: Run, now_ms: Callable[[], int]) -> None:
-        self._write = write
+    def __init__(self, *, writer: Writer, read: Run, now_ms: Callable[[], int]) -> None:
+        self._writer = writer
+        self._write = writer.run_quietly
         self._read = read
         self._now = now_ms
 
@@ -49,7 +52,7 @@ class SqliteGroups:
     async def save_group(self, group: str, epoch: int, saved: SavedGroup) -> None:
         await self._write(lambda c: _save(c, group, epoch, saved, self._now()))
 
-    async def commit_offsets(
+    def commit_offsets(
         self,
         group: str,
         epoch: int,
@@ -57,8 +60,15 @@ class SqliteGroups:
         generation: int,
         offsets: Mapping[TopicPartition, CommittedOffset],
         retention_ms: int | None,
-    ) -> None:
-        await self._write(lambda c: _commit(c, group, epoch, generation, offsets, retention_ms, self._now()))
+    ) -> Awaitable[None]:
+        """Those that wait at the same time, of whatever groups, are two statements."""
+        ask = OffsetsAsk(group, epoch, generation, offsets, retention_ms)
+        return self._writer.run_together(self._commit_all, ask)
+
+    def _commit_all(
+        self, connection: sqlite3.Connection, asks: Sequence[OffsetsAsk]
+    ) -> Sequence[LakestreamError | None]:
+        return commit_all(connection, asks, self._now())
 
     async def fetch_offsets(
         self, group: str, partitions: Sequence[TopicPartition] | None
@@ -145,29 +155,6 @@ def _generation(connection: sqlite3.Connection, group: str, epoch: int) -> int |
 
 
 # --- offsets -----------------------------------------------------------------------------------
-
-
-def _commit(
-    connection: sqlite3.Connection,
-    group: str,
-    epoch: int,
-    generation: int,
-    offsets: Mapping[TopicPartition, CommittedOffset],
-    retention_ms: int | None,
-    now_ms: int,
-) -> None:
-    saved_generation = _generation(connection, group, epoch)
-    if saved_generation is None:
-        raise overtaken(group, epoch)
-    if generation != NO_GENERATION and saved_generation > generation:
-        raise moved_on(group, generation)
-    connection.executemany(
-        "INSERT OR REPLACE INTO group_offset VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (group, topic, number, offset, leader_epoch, metadata.encode(), now_ms, retention_ms)
-            for (topic, number), (offset, leader_epoch, metadata) in offsets.items()
-        ],
-    )
 
 
 def _fetch(

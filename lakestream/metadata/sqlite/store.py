@@ -51,7 +51,7 @@ class SqliteStore:
         self.registry: RegistryStore = SqliteRegistry(write=self._write, read=self._read, now_ms=self._now)
         self.repairs: RepairStore = SqliteRepairs(write=self._write, read=self._read, now_ms=self._now)
         self.jobs: JobStore = SqliteJobs(write=self._write, read=self._read, now_ms=self._now)
-        self.groups: GroupStore = SqliteGroups(write=self._write, read=self._read, now_ms=self._now)
+        self.groups: GroupStore = SqliteGroups(writer=self._writer, read=self._read, now_ms=self._now)
 
     # --- the cluster -------------------------------------------------------------------------
 

@@ -14,14 +14,17 @@ from lakestream.metadata.missing import (
     unknown_namespace,
     unknown_table_id,
 )
-from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, joined, split
+from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, is_listed, joined, split
 from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
 from lakestream.model.table_errors import AnsweredBefore
 from lakestream.model.topic import TopicId
 
 T = TypeVar("T")
 
-_POINTER = "id, namespace, name, kind, metadata_location, topic_id"
+_POINTER = (
+    "SELECT lake_table.id, namespace, lake_table.name, kind, metadata_location, topic_id, topic.config"
+    " FROM lake_table LEFT JOIN topic ON topic.id = topic_id WHERE "
+)
 
 
 class Run(Protocol):
@@ -76,7 +79,7 @@ class SqliteTables:
         return await self._read(lambda c: _tables(c, namespace))
 
     async def table(self, namespace: Namespace, name: str) -> TablePointer | None:
-        return await self._read(lambda c: _pointer(c, "namespace = ? AND name = ?", joined(namespace), name))
+        return await self._read(lambda c: _pointer(c, "namespace = ? AND lake_table.name = ?", joined(namespace), name))
 
     async def table_of_topic(self, topic: TopicId) -> TablePointer | None:
         return await self._read(lambda c: _pointer(c, "topic_id = ?", topic))
@@ -156,20 +159,28 @@ def _drop_namespace(connection: sqlite3.Connection, namespace: Namespace) -> Non
 def _tables(connection: sqlite3.Connection, namespace: Namespace) -> list[TableName]:
     _require_namespace(connection, namespace)
     rows = connection.execute(
-        "SELECT name, kind FROM lake_table WHERE namespace = ? ORDER BY name", (joined(namespace),)
+        "SELECT lake_table.name, kind, topic.config FROM lake_table LEFT JOIN topic ON topic.id = topic_id"
+        " WHERE namespace = ? ORDER BY lake_table.name",
+        (joined(namespace),),
     )
-    return [TableName(name, TableKind(kind)) for name, kind in rows]
+    return [TableName(name, TableKind(kind), is_listed(config)) for name, kind, config in rows]
 
 
 def _pointer(connection: sqlite3.Connection, where: str, *parameters: object) -> TablePointer | None:
-    row = connection.execute(f"SELECT {_POINTER} FROM lake_table WHERE {where}", parameters).fetchone()
+    row = connection.execute(_POINTER + where, parameters).fetchone()
     return None if row is None else pointer_of(row)
 
 
 def pointer_of(row: tuple[Any, ...]) -> TablePointer:
-    id, namespace, name, kind, location, topic = row
+    id, namespace, name, kind, location, topic, config = row
     return TablePointer(
-        id=id, namespace=split(namespace), name=name, kind=TableKind(kind), metadata_location=location, topic=topic
+        id=id,
+        namespace=split(namespace),
+        name=name,
+        kind=TableKind(kind),
+        metadata_location=location,
+        topic=topic,
+        listed=is_listed(config),
     )
 
 
@@ -219,7 +230,7 @@ def _replace_table(connection: sqlite3.Connection, old: TablePointer, pointer: T
 
 def _rename_table(connection: sqlite3.Connection, table: TableId, namespace: Namespace, name: str, now_ms: int) -> None:
     _require_namespace(connection, namespace)
-    if _pointer(connection, "namespace = ? AND name = ?", joined(namespace), name) is not None:
+    if _pointer(connection, "namespace = ? AND lake_table.name = ?", joined(namespace), name) is not None:
         raise table_exists(namespace, name)
     renamed = connection.execute(
         "UPDATE lake_table SET namespace = ?, name = ?, changed_ms = ? WHERE id = ?",

@@ -3,7 +3,12 @@
     run(verb) -> waiting -> [our turn, BEGIN IMMEDIATE, (SAVEPOINT verb RELEASE) ..., COMMIT] -> answers
 
 A verb that fails rolls back to its own savepoint and the others do not notice. Nothing is answered before the
-COMMIT. While one group is being made durable the next one gathers, which is all the batching there is.
+COMMIT. While one group is being made durable the next one gathers, which is all the batching there is. SQLite's log is
+folded into the file (a checkpoint) when a group has been answered and none waits: left to SQLite, it would be done
+inside some COMMIT, whose caller would wait for thousands of pages.
+
+A verb for many (`run_together`) does at once what all of its kind that wait ask for. Each statement lets go of the GIL
+and must get it back from a busy event loop, so a statement for sixty costs little more than a statement for one.
 """
 
 import asyncio
@@ -11,44 +16,31 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from lakestream.metadata.sqlite.connection import BUSY_SECONDS_MAX, error_for
 from lakestream.metadata.sqlite.lane import Lane
 from lakestream.metadata.sqlite.turn import Turn
+from lakestream.metadata.sqlite.waiting import A, Done, Failed, Outcome, T, Together, Verb, Waiting, WaitingTogether
 from lakestream.model.errors import Overloaded, StoreUnavailable
 from lakestream.world.clock import Clock
-
-T = TypeVar("T")
-Verb = Callable[[sqlite3.Connection], T]
 
 GROUP_VERBS_MAX = 64
 """Bounds how long one transaction keeps other processes waiting."""
 
+GATHERED_MAX = 64
+"""Bounds how long those who came first wait for others."""
+
+TOGETHER_MAX = 512
+"""Asks of one verb for many: likewise."""
+
 WAITING_VERBS_MAX = 10_000
 """More than this is not a queue but a stall; the caller should know."""
 
+GROUPS_BEFORE_FOLDING = 64
+"""About two thousand pages of log, half of what makes SQLite fold it by itself (connection.py)."""
+
 _TURN_POLL_SECONDS = 0.001
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    error: Exception
-
-
-_Outcome = _Done | _Failed
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    verb: Verb[Any]
-    answer: "asyncio.Future[Any]"
 
 
 class Writer:
@@ -66,21 +58,52 @@ class Writer:
         self._turn = turn
         self._clock = clock
         self._on_commit = on_commit
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[Waiting] = deque()
+        self._waiting_answers = 0
+        self._open: dict[Together[Any], WaitingTogether] = {}
+        """Verbs for many that have not begun: others may join them."""
         self._rounds: asyncio.Task[None] | None = None
+        self._unfolded_groups = 0
         self._closed = False
 
     async def run(self, verb: Verb[T]) -> T:
         """The verb's result, once it is durable. A caller that stops waiting does not stop its verb."""
+        return await self._wait_for(verb, rings=True)
+
+    async def run_quietly(self, verb: Verb[T]) -> T:
+        """As `run`, for what nobody of this process waits to see changed."""
+        return await self._wait_for(verb, rings=False)
+
+    def run_together(self, together: Together[A], ask: A) -> "asyncio.Future[None]":
+        """Do what is asked together with all that wait for the same. Quietly."""
+        self._check_room()
+        waiting = self._open.get(together)
+        if waiting is None or len(waiting.asks) >= TOGETHER_MAX:
+            waiting = self._open[together] = WaitingTogether(together)
+            self._waiting.append(waiting)
+        waiting.asks.append(ask)
+        return self._answer_of(waiting)
+
+    def _wait_for(self, verb: Verb[T], *, rings: bool) -> "asyncio.Future[T]":
+        self._check_room()
+        waiting = Waiting(verb, rings=rings)
+        self._waiting.append(waiting)
+        return self._answer_of(waiting)
+
+    def _check_room(self) -> None:
         if self._closed:
             raise StoreUnavailable(f"the metadata store {self._database} was closed: open it again")
-        if len(self._waiting) >= WAITING_VERBS_MAX:
+        if self._waiting_answers >= WAITING_VERBS_MAX:
             raise Overloaded(f"{WAITING_VERBS_MAX} changes wait for the metadata file {self._database}: slow down")
-        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(verb, answer))
+
+    def _answer_of(self, waiting: Waiting) -> "asyncio.Future[Any]":
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Any] = loop.create_future()
+        waiting.answers.append(answer)
+        self._waiting_answers += 1
         if self._rounds is None:
-            self._rounds = asyncio.get_running_loop().create_task(self._commit_rounds(), name="sqlite-commits")
-        return await answer
+            self._rounds = loop.create_task(self._commit_rounds(), name="sqlite-commits")
+        return answer
 
     async def close(self) -> None:
         """Finish what waits, and take no more."""
@@ -92,78 +115,114 @@ class Writer:
         self._turn.close()
 
     async def _commit_rounds(self) -> None:
-        group: list[_Waiting] = []
+        group: list[Waiting] = []
         try:
             while self._waiting:
-                group = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_VERBS_MAX))]
-                _answer(group, await self._commit_in_turn([waiting.verb for waiting in group]))
-                self._on_commit()
+                await self._gather()
+                group = [self._take() for _ in range(min(len(self._waiting), GROUP_VERBS_MAX))]
+                outcomes = await self._commit_in_turn([waiting.verb for waiting in group])
+                for waiting, outcome in zip(group, outcomes, strict=True):
+                    waiting.answer(outcome)
+                if any(waiting.rings for waiting in group):
+                    self._on_commit()
+                self._unfolded_groups += 1
+                if self._unfolded_groups >= GROUPS_BEFORE_FOLDING and not self._waiting:
+                    await self._lane.run(self._fold_if_our_turn)
         finally:
             self._rounds = None
-            _give_up([*group, *self._waiting])
+            for waiting in [*group, *self._waiting]:
+                waiting.give_up()  # nobody is left waiting for ever, also when the rounds were cancelled
             self._waiting.clear()
+            self._open.clear()
+            self._waiting_answers = 0
 
-    async def _commit_in_turn(self, verbs: Sequence[Verb[Any]]) -> Sequence[_Outcome]:
+    async def _gather(self) -> None:
+        """Let those join whose requests lie in our sockets already: while each turn of the loop brings more. A round
+        costs two changes of threads and an fsync, a turn some microseconds."""
+        before = 0
+        while before < self._waiting_answers < GATHERED_MAX:
+            before = self._waiting_answers
+            await asyncio.sleep(0)
+
+    def _take(self) -> Waiting:
+        """The next verb, which nobody can join any more."""
+        taken = self._waiting.popleft()
+        self._waiting_answers -= len(taken.answers)
+        if isinstance(taken, WaitingTogether) and self._open.get(taken.together) is taken:
+            del self._open[taken.together]
+        return taken
+
+    async def _commit_in_turn(self, verbs: Sequence[Verb[Any]]) -> Sequence[Outcome]:
         give_up_at = self._clock.monotonic() + BUSY_SECONDS_MAX
         while (outcomes := await self._lane.run(lambda: self._commit_if_our_turn(verbs))) is None:
             if self._clock.monotonic() >= give_up_at:
-                return [_Failed(_locked_too_long(self._database))] * len(verbs)
+                return [Failed(_locked_too_long(self._database))] * len(verbs)
             await self._clock.sleep(_TURN_POLL_SECONDS)
         return outcomes
 
     # --- on the writer's thread ----------------------------------------------------------------
 
-    def _commit_if_our_turn(self, verbs: Sequence[Verb[Any]]) -> Sequence[_Outcome] | None:
+    def _commit_if_our_turn(self, verbs: Sequence[Verb[Any]]) -> Sequence[Outcome] | None:
         if not self._turn.take():
             return None
         try:
             return self._commit(verbs)
         except sqlite3.Error as error:
             self._roll_back()
-            return [_Failed(error_for(error, self._database))] * len(verbs)
+            return [Failed(error_for(error, self._database))] * len(verbs)
         finally:
             self._turn.give_back()
 
-    def _commit(self, verbs: Sequence[Verb[Any]]) -> Sequence[_Outcome]:
+    def _fold_if_our_turn(self) -> None:
+        """Nobody waits for this: where it cannot be done now, a later round will."""
+        if not self._turn.take():
+            return
+        try:
+            with suppress(sqlite3.Error):
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                self._unfolded_groups = 0
+        finally:
+            self._turn.give_back()
+
+    def _commit(self, verbs: Sequence[Verb[Any]]) -> Sequence[Outcome]:
         self._connection.execute("BEGIN IMMEDIATE")
+        if len(verbs) == 1:
+            return [self._commit_only(verbs[0])]
         outcomes = [self._run_alone(verb) for verb in verbs]
         self._connection.execute("COMMIT")
         return outcomes
 
-    def _run_alone(self, verb: Verb[Any]) -> _Outcome:
+    def _commit_only(self, verb: Verb[Any]) -> Outcome:
+        """Without a savepoint: there are no others to protect."""
+        try:
+            outcome = Done(verb(self._connection))
+        except Exception as error:
+            if not self._connection.in_transaction:
+                raise
+            self._connection.execute("ROLLBACK")
+            return self._failed(error)
+        self._connection.execute("COMMIT")
+        return outcome
+
+    def _run_alone(self, verb: Verb[Any]) -> Outcome:
         self._connection.execute("SAVEPOINT verb")
         try:
-            outcome: _Outcome = _Done(verb(self._connection))
+            outcome: Outcome = Done(verb(self._connection))
         except Exception as error:  # whatever a verb raises is its caller's, and only its caller's
             if not self._connection.in_transaction:
                 raise  # SQLite has rolled everything back (disk full, I/O error): the whole group failed
             self._connection.execute("ROLLBACK TO verb")
-            outcome = _Failed(error_for(error, self._database) if isinstance(error, sqlite3.Error) else error)
+            outcome = self._failed(error)
         self._connection.execute("RELEASE verb")
         return outcome
+
+    def _failed(self, error: Exception) -> Failed:
+        return Failed(error_for(error, self._database) if isinstance(error, sqlite3.Error) else error)
 
     def _roll_back(self) -> None:
         with suppress(sqlite3.Error):
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-
-
-def _answer(group: Sequence[_Waiting], outcomes: Sequence[_Outcome]) -> None:
-    for waiting, outcome in zip(group, outcomes, strict=True):
-        if waiting.answer.done():
-            continue  # the caller was cancelled meanwhile
-        match outcome:
-            case _Done(value):
-                waiting.answer.set_result(value)
-            case _Failed(error):
-                waiting.answer.set_exception(error)
-
-
-def _give_up(waiting: Sequence[_Waiting]) -> None:
-    """Nobody is left waiting for ever, also when the rounds were cancelled."""
-    for one in waiting:
-        if not one.answer.done():
-            one.answer.cancel()
 
 
 def _locked_too_long(database: str) -> StoreUnavailable:

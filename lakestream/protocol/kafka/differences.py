@@ -112,6 +112,20 @@ DIFFERENCES = (
         "was overtaken.",
     ),
     Difference(
+        "offsets of groups",
+        "Any broker answers OffsetFetch, also one that does not coordinate the group; NOT_COORDINATOR is not said. "
+        "While the metadata store cannot be read it is COORDINATOR_LOAD_IN_PROGRESS.",
+        "What was committed is in the store, for every broker to read. librdkafka does not ask again after "
+        "NOT_COORDINATOR: such a member would hold its partitions and read nothing until the next rebalance.",
+    ),
+    Difference(
+        "brokers",
+        "A broker whose lease has run out is named as nobody's leader or coordinator at once, and stays in Metadata's "
+        "list of brokers for another lease, 5 seconds by default.",
+        "librdkafka drops connections and partitions of a broker that is not in the list. On a busy machine a lease is "
+        "now and then renewed a moment late.",
+    ),
+    Difference(
         "members of groups",
         "Members of `group.protocol=consumer` commit under their current epoch only: an older one is "
         "STALE_MEMBER_EPOCH, and they commit again. One that asks a group which is classic now is UNKNOWN_MEMBER_ID. "

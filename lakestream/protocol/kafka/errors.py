@@ -124,6 +124,7 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     errors.NotCoordinator: KafkaError.NOT_COORDINATOR,
     errors.IllegalGeneration: KafkaError.ILLEGAL_GENERATION,
     groups.CoordinatorNotAvailable: KafkaError.COORDINATOR_NOT_AVAILABLE,
+    groups.CoordinatorLoading: KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     groups.InvalidGroupId: KafkaError.INVALID_GROUP_ID,
     groups.InvalidSessionTimeout: KafkaError.INVALID_SESSION_TIMEOUT,
     groups.InconsistentProtocol: KafkaError.INCONSISTENT_GROUP_PROTOCOL,

@@ -9,10 +9,11 @@ nothing at all (acks=0). There are two ways to run, and an API chooses one:
 
     handle    async. Awaited in arrival order: the connection's next request starts when this one has finished.
               With `overlaps=True` (Fetch) it is started in arrival order and its waits overlap with what follows.
-    start     For Produce. Called in arrival order, returns a response, or an asyncio.Future of one that is filled
-              later (then nothing but the future is needed: no task per request). If admission itself must wait, for
+    start     No task a request. Called in arrival order, returns a response, or an asyncio.Future of one that is filled
+              later. If admission itself must wait, for
               instance for validation in a thread, start returns a coroutine that returns one of these; the coroutine is
               awaited before the connection's next request starts, the future is not.
+              With `in_order=True` (OffsetCommit) the future is awaited too: what follows may read what it wrote.
 
 Responses leave in request order whatever finishes first. An exception becomes the API's own error response through
 `error_response`, or closes the connection where there is none.
@@ -74,6 +75,7 @@ class Api:
     handle: Handle | None = None
     start: Start | None = None
     overlaps: bool = False
+    in_order: bool = False
     error_response: ErrorResponse | None = None
 
     def __post_init__(self) -> None:
@@ -81,6 +83,8 @@ class Api:
             raise ValueError(f"{self.name} needs exactly one of handle and start")
         if self.start is not None and self.overlaps:
             raise ValueError(f"{self.name}: what start returns as a future overlaps already; overlaps is for handle")
+        if self.in_order and self.start is None:
+            raise ValueError(f"{self.name}: what is handled is in order already; in_order is for start")
 
     @property
     def advertised(self) -> tuple[int, int]:

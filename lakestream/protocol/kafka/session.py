@@ -48,7 +48,7 @@ class Session(asyncio.BufferedProtocol):
         self._client: Client
         self._contexts: dict[tuple[int, int], RequestContext] = {}
         self._queue: deque[Request] = deque()
-        self._busy: asyncio.Task[None] | None = None
+        self._busy: asyncio.Future[Any] | None = None
         """The request that is running and that the next one must wait for."""
         self._overlapping: set[asyncio.Task[Any]] = set()
         self._running_bytes = 0
@@ -228,6 +228,8 @@ class Session(asyncio.BufferedProtocol):
         if isinstance(started, asyncio.Future):
             self._running_bytes += request.held_bytes
             started.add_done_callback(partial(self._completed, request))
+            if self._api(request).in_order:
+                self._busy = started
         elif isinstance(started, CoroutineType):
             self._running_bytes += request.held_bytes
             self._busy = self._service.loop.create_task(self._in_order(request, started))
@@ -265,6 +267,8 @@ class Session(asyncio.BufferedProtocol):
 
     def _completed(self, request: Request, future: "asyncio.Future[Any]") -> None:
         self._landed(request)
+        if self._busy is future:
+            self._busy = None
         if future.cancelled():
             self._end()
         elif (problem := future.exception()) is not None:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.errors import IllegalGeneration
+from lakestream.model.errors import IllegalGeneration, NotCoordinator
 from lakestream.model.group import CommittedOffset, TopicPartition
 from lakestream.model.topic import Topic
 from tests.behaviour.groups.saved import at, saved
@@ -81,6 +81,29 @@ def test_commits_and_claims_at_once_leave_no_write_of_an_earlier_owner(stage: St
         await asyncio.gather(commit(store, epoch, topic, p0=99), return_exceptions=True)
         assert await store.groups.fetch_offsets("g", None) == before
         await commit(store, new.epoch, topic, p0=100)  # type: ignore[union-attr]
+
+    stage.run(scenario)
+
+
+def test_commits_of_many_groups_at_once_are_judged_one_by_one(stage: Stage) -> None:
+    """Those that wait together may be stored together; what is wrong with one is no other's concern."""
+    names = ["plain", 'quoted " and \\', "ünï \U0001f600", "tab\tand\nline", "gone", "moved on", "overtaken"]
+
+    async def scenario(store: MetadataStore) -> None:
+        topic = await stage.topic(store, 300)
+        epochs = {name: await claimed(stage, store, name) for name in names}
+        await store.groups.save_group("moved on", epochs["moved on"], saved(generation=4))
+        await store.groups.delete_groups({"gone": epochs["gone"]})
+        await claimed(stage, store, "overtaken")
+        all_of_it = {TopicPartition(topic.id, number): CommittedOffset(number) for number in range(300)}
+        commits = [
+            store.groups.commit_offsets(name, epochs[name], generation=3, offsets=all_of_it, retention_ms=None)
+            for name in names
+        ]
+        done = await asyncio.gather(*commits, return_exceptions=True)
+        assert [type(one) for one in done] == [*[type(None)] * 4, NotCoordinator, IllegalGeneration, NotCoordinator]
+        for name, problem in zip(names, done, strict=True):
+            assert await store.groups.fetch_offsets(name, None) == (all_of_it if problem is None else {}), name
 
     stage.run(scenario)
 

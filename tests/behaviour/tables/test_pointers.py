@@ -7,8 +7,11 @@ import pytest
 
 from lakestream.metadata.store import MetadataStore
 from lakestream.metadata.table_store import TableName
+from lakestream.model.config_edit import ConfigEdit, ConfigOperation
 from lakestream.model.table import PointerMove, TableKind, TablePointer
 from lakestream.model.table_errors import CommitConflict, TableExists, UnknownNamespace, UnknownTable
+from lakestream.model.topic import TopicSpec
+from lakestream.model.topic_config import TABLE_ENABLE, check_topic_config
 from tests.behaviour.metadata.stage import Stage
 from tests.behaviour.tables.pointers import pointer
 
@@ -48,6 +51,22 @@ def test_tables_and_views_are_listed_by_name(stage: Stage) -> None:
             TableName("a", TableKind.VIEW),
             TableName("b", TableKind.ORDINARY),
         ]
+
+    stage.run(scenario)
+
+
+def test_a_table_is_listed_unless_the_config_of_its_topic_says_otherwise(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        spec = TopicSpec(id=stage.ids.topic_id(), name="s", partitions=1, config={TABLE_ENABLE: "false"})
+        topic = await store.create_topic(spec)
+        hidden = pointer("s", kind=TableKind.TOPIC, topic=topic.id)
+        await with_namespace(store, pointer("t"), hidden)
+        for enable, listed in (("false", False), ("true", True), ("false", False)):
+            edits = [ConfigEdit(ConfigOperation.SET, TABLE_ENABLE, enable)]
+            await store.edit_topic_config(topic.id, edits, check_topic_config)
+            assert await store.tables.table(("a",), "s") == replace(hidden, listed=listed)
+            assert await store.tables.table_of_topic(topic.id) == replace(hidden, listed=listed)
+            assert [(one.name, one.listed) for one in await store.tables.tables(("a",))] == [("s", listed), ("t", True)]
 
     stage.run(scenario)
 

@@ -69,7 +69,17 @@ def test_only_the_coordinator_answers_for_a_group(client: WireClient, other_clie
         assert heartbeat(stranger, group, member_id, generation) == KafkaError.NOT_COORDINATOR
         assert stranger.call(11, 5, join_request(5, group)).error_code.value == KafkaError.NOT_COORDINATOR
         assert commit_code(stranger, commit_request(group, topic, bytes(16))) == KafkaError.NOT_COORDINATOR
-        assert fetch_offsets(stranger, group, None).error_code.value == KafkaError.NOT_COORDINATOR
+
+
+def test_any_broker_answers_for_the_offsets_of_a_group(
+    client: WireClient, other_client: WireClient, topic: str, topic_id: bytes
+) -> None:
+    for index, (own, stranger) in enumerate([(client, other_client), (other_client, client)]):
+        group = group_of_broker(index)
+        committed(own, group, topic, topic_id)
+        answer = fetch_offsets(stranger, group, None)
+        assert answer.error_code.value == KafkaError.NONE
+        assert [part.committed_offset for found in answer.topics for part in found.partitions] == [3]
 
 
 def test_an_unknown_group_has_no_offsets_and_that_is_no_error(client: WireClient, group: str, topic: str) -> None:

@@ -16,6 +16,7 @@ from lakestream.broker.groups.consumer.classic_members import names_of, partitio
 from lakestream.broker.groups.directory_topics import DirectoryTopics
 from lakestream.broker.groups.embedded import read_assignment, read_subscription, write_assignment
 from lakestream.broker.groups.errors import (
+    CoordinatorLoading,
     CoordinatorNotAvailable,
     FencedMemberEpoch,
     GroupNotFound,
@@ -45,7 +46,7 @@ HEARTBEAT_SECONDS = 1.0
 PAUSE_SECONDS = 0.2
 SESSION_TIMEOUT_MS = 6_000
 REBALANCE_TIMEOUT_MS = 8_000
-TURNED_AWAY = (NotCoordinator, CoordinatorNotAvailable, Disconnected)
+TURNED_AWAY = (NotCoordinator, CoordinatorNotAvailable, CoordinatorLoading, Disconnected)
 ASK_ANYONE_CHANCE = 0.1
 """Clients may hold on to what they heard long ago: now and then one goes to any broker at all."""
 

@@ -1,7 +1,8 @@
 """Mutants of the groups: one safeguard taken out of ownership, or of how members are kept."""
 
+import asyncio
 import sqlite3
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from lakestream.broker.groups import administration
 from lakestream.broker.groups.classic import staying
 from lakestream.broker.groups.consumer import leaving
-from lakestream.broker.groups.held import HeldGroup, told_to_clients
-from lakestream.metadata.sqlite import groups
+from lakestream.metadata.sqlite import group_commits, groups
+from lakestream.metadata.sqlite.group_commits import OffsetsAsk
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import GroupClaim, SavedGroup
 from tests.simulation.mutants import Mutant
@@ -22,12 +23,12 @@ def _current_epoch(connection: sqlite3.Connection, group: str) -> int:
 
 
 def _an_old_coordinator_may_commit(patch: pytest.MonkeyPatch) -> None:
-    generation = groups._generation
+    problem = group_commits._problem
 
-    def of_anyone(connection: sqlite3.Connection, group: str, epoch: int) -> int | None:
-        return generation(connection, group, _current_epoch(connection, group))
+    def of_anyone(ask: OffsetsAsk, owned: tuple[int, int] | None) -> LakestreamError | None:
+        return problem(ask if owned is None else ask._replace(epoch=owned[0]), owned)
 
-    patch.setattr(groups, "_generation", of_anyone)
+    patch.setattr(group_commits, "_problem", of_anyone)
 
 
 def _an_old_coordinator_may_save(patch: pytest.MonkeyPatch) -> None:
@@ -59,13 +60,7 @@ def _nobody_is_given_up(patch: pytest.MonkeyPatch) -> None:
 
 
 def _an_unanswered_commit_may_land_at_any_time(patch: pytest.MonkeyPatch) -> None:
-    async def under_the_same_epoch(held: HeldGroup, write: Awaitable[Any]) -> Any:
-        try:
-            return await write
-        except LakestreamError as error:
-            raise told_to_clients(held.name, error) from error
-
-    patch.setattr(administration, "_written", under_the_same_epoch)
+    patch.setattr(administration, "_followed", lambda held, write: asyncio.ensure_future(write))
 
 
 GROUP_MUTANTS: Mapping[str, Mutant] = {

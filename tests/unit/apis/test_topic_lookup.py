@@ -48,6 +48,20 @@ def test_a_topic_of_another_broker_is_found_by_name_and_id() -> None:
     asyncio.run(check())
 
 
+def test_topics_of_another_broker_are_learned_and_known_ones_cost_nothing() -> None:
+    """As OffsetFetch does for all that a group has committed, which any broker may be asked."""
+
+    async def check() -> None:
+        store, directory = _lookup()
+        store.partitions = 1
+        await TopicLookup(directory).learn([ID])
+        assert TopicLookup(directory).known(None, ID) is not None
+        await TopicLookup(directory).learn([ID])
+        assert store.asked == 1
+
+    asyncio.run(check())
+
+
 def test_a_partition_added_by_another_broker_is_found() -> None:
     async def check() -> None:
         store, directory = _lookup()

@@ -25,6 +25,59 @@ class Unreachable:
         raise StoreUnavailable("the network is gone")
 
 
+class MovedClock(SystemClock):
+    """Stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def wall_ms(self) -> int:
+        return int(self.now_s * 1000)
+
+
+def test_a_broker_whose_renewal_is_late_is_listed_for_another_lease_and_given_nothing() -> None:
+    """librdkafka ends its thread for a broker that Metadata leaves out, and moves its partitions; a lease that ran out
+    for a moment on a busy machine cost each client that, and its partitions were read by nobody meanwhile."""
+
+    async def story() -> None:
+        clock = MovedClock()
+        ids = Ids(clock, SeededChance(1))
+        store = await open_sqlite("sqlite:///:memory:", clock=clock, ids=ids, one_thread=lambda _: InlineThreads())
+        tasks = Tasks(lambda name, error: None)
+        one, two = (
+            Cluster(
+                spec=BrokerSpec(id=id, host="h", port=id, rack=None, http=""),
+                cluster_id="c",
+                ttl_ms=ttl_ms,
+                store=store,
+                clock=clock,
+                tasks=tasks,
+            )
+            for id, ttl_ms in ((1, 10_000), (2, 2_000))
+        )
+        await two.join()
+        await one.join()
+
+        async def after(seconds: float) -> tuple[list[int], list[int]]:
+            clock.now_s += seconds
+            await one.refresh_live()
+            return [each.id for each in one.live()], [each.id for each in one.listed()]
+
+        assert await after(1.0) == ([1, 2], [1, 2])
+        assert await after(1.5) == ([1], [1, 2])
+        await two.join()  # it registers anew
+        assert await after(0.5) == ([1, 2], [1, 2])
+        assert await after(4.0) == ([1], [1, 2])
+        assert await after(10.0) == ([1], [1])
+        await tasks.close()
+        await store.close()
+
+    asyncio.run(story())
+
+
 def test_a_broker_that_cannot_say_goodbye_leaves_all_the_same() -> None:
     async def story() -> None:
         clock = SystemClock()

@@ -1,8 +1,8 @@
-"""Lost records are named in the log, each partition once a minute."""
+"""Lost records are named in the log, each partition once a minute, and kept in mind until they are read."""
 
 from structlog.testing import capture_logs
 
-from lakestream.broker.losses import PARTITIONS_MAX, SILENT_SECONDS, Losses
+from lakestream.broker.losses import KEPT_SECONDS, PARTITIONS_MAX, SILENT_SECONDS, Losses
 from lakestream.model.errors import SegmentLost, StoreUnavailable
 
 
@@ -48,3 +48,17 @@ def test_many_partitions_are_named_all_the_same() -> None:
         for partition in range(PARTITIONS_MAX + 10):
             losses.met(partition, 0, LOST)
     assert len(said) == PARTITIONS_MAX + 10
+
+
+def test_what_was_met_is_kept_until_its_offset_is_read_or_nobody_asks_any_more() -> None:
+    clock = HandClock()
+    losses = Losses(clock)
+    with capture_logs():
+        for partition in (1, 2, 3):
+            losses.met(partition, 5, LOST)
+    losses.read(1, 6, 9)  # what lies behind was read, not the lost records
+    losses.read(2, 4, 6)
+    assert [(loss.partition, loss.offset) for loss in losses.kept()] == [(1, 5), (3, 5)]
+    assert "01ABC" in losses.kept()[0].problem
+    clock.now += KEPT_SECONDS
+    assert losses.kept() == []

@@ -3,7 +3,7 @@
 import asyncio
 import struct
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -183,12 +183,12 @@ class WatchedBytes(InflightBytes):
 
 
 class Serving:
-    def __init__(self, limits: ServerLimits) -> None:
+    def __init__(self, limits: ServerLimits, apis: Iterable[Api]) -> None:
         self.log = Log()
         self.metrics = Counted()
         self.inflight = WatchedBytes(limits.inflight_bytes_max)
         self.server = KafkaServer(
-            registry=Registry(APIS), broker=self.log, metrics=self.metrics, limits=limits, inflight=self.inflight
+            registry=Registry(apis), broker=self.log, metrics=self.metrics, limits=limits, inflight=self.inflight
         )
 
     async def client(self) -> "RawClient":
@@ -221,8 +221,8 @@ class RawClient:
 
 
 @asynccontextmanager
-async def serving(**limits: int) -> AsyncIterator[Serving]:
-    one = Serving(ServerLimits(**limits))
+async def serving(apis: Iterable[Api] = APIS, **limits: int) -> AsyncIterator[Serving]:
+    one = Serving(ServerLimits(**limits), apis)
     await one.server.start("127.0.0.1", 0)
     try:
         yield one

@@ -440,6 +440,8 @@ def test_an_api_is_registered_once_and_in_one_way(loop: str) -> None:
         Api(key=1, name="Both", versions=(0, 1), handle=heartbeat, start=start_produce)
     with pytest.raises(ValueError, match="overlaps"):
         Api(key=1, name="Overlap", versions=(0, 1), start=start_produce, overlaps=True)
+    with pytest.raises(ValueError, match="in_order"):
+        Api(key=1, name="InOrder", versions=(0, 1), handle=heartbeat, in_order=True)
     assert Registry(APIS)[PRODUCE].advertised == (0, 13)
     assert Registry(APIS).served()[PRODUCE] == (3, 13)
     assert produce_frame(b"")[4:6] == b"\0\0"

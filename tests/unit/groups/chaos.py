@@ -16,6 +16,7 @@ from lakestream.broker.groups.consumer.assignors import Reader, assign_range
 from lakestream.broker.groups.consumer.classic_members import names_of, partitions_of
 from lakestream.broker.groups.embedded import read_assignment, read_subscription, write_assignment
 from lakestream.broker.groups.errors import (
+    CoordinatorLoading,
     CoordinatorNotAvailable,
     FencedMemberEpoch,
     MemberIdRequired,
@@ -37,7 +38,7 @@ BROKERS = 3
 CLIENTS_MAX = 6
 NAMES = frozenset({"orders", "bills"})
 LIMITS = GroupLimits(initial_rebalance_delay_ms=500, consumer_session_timeout_ms=10_000)
-TURNED_AWAY = (NotCoordinator, CoordinatorNotAvailable)
+TURNED_AWAY = (NotCoordinator, CoordinatorNotAvailable, CoordinatorLoading)
 
 
 class WatchedStore(MemoryGroupStore):

@@ -10,6 +10,7 @@ import pytest
 
 from lakestream.broker.groups.asks import HeartbeatAsk, Joined, JoinRefused, LeaveAsk, Leaver, SyncAsk
 from lakestream.broker.groups.errors import (
+    CoordinatorLoading,
     CoordinatorNotAvailable,
     GroupNotEmpty,
     GroupNotFound,
@@ -240,6 +241,49 @@ def test_offsets_of_an_unknown_group_are_absent_and_the_group_stays_unknown() ->
         with pytest.raises(GroupNotFound):
             await on.administration.describe_classic("nobody")
         assert not store.rows
+        await on.tasks.close()
+
+    run(scenario())
+
+
+def test_any_broker_says_what_is_committed() -> None:
+    """A librdkafka member that is sent to another coordinator for its offsets never asks again: it sat on its
+    partitions and read nothing, until the next rebalance."""
+
+    async def scenario() -> None:
+        store = MemoryGroupStore()
+        first, second = broker(store, TOPICS, id=1), broker(store, TOPICS, id=2, is_ours=lambda _: False)
+        generation = await lone_member(first)
+        await first.administration.commit(CommitAsk(group=GROUP, member_id="a", generation=generation, offsets=ONE))
+        epoch = store.rows[GROUP].epoch
+        assert await second.administration.fetch(FetchAsk(group=GROUP, member_id="a", member_epoch=7), None) == ONE
+        assert await second.administration.fetch(FetchAsk(group="nobody"), None) == {}
+        assert store.rows[GROUP].epoch == epoch, "nothing was claimed"
+        await first.tasks.close()
+        await second.tasks.close()
+
+    run(scenario())
+
+
+class StoreThatCannotBeRead(MemoryGroupStore):
+    async def fetch_offsets(self, *_: Any) -> Any:
+        raise StoreUnavailable("the network is gone")
+
+
+class StoreThatCannotBeClaimedFrom(MemoryGroupStore):
+    async def claim_group(self, *_: Any, **__: Any) -> Any:
+        raise StoreUnavailable("the network is gone")
+
+
+@pytest.mark.parametrize("kind", [StoreThatCannotBeRead, StoreThatCannotBeClaimedFrom])
+def test_who_cannot_be_told_its_offsets_is_told_to_ask_again(kind: type[MemoryGroupStore]) -> None:
+    async def scenario() -> None:
+        store = kind()
+        on = broker(store, TOPICS)
+        if kind is StoreThatCannotBeRead:
+            await lone_member(on)
+        with pytest.raises(CoordinatorLoading):
+            await on.administration.fetch(FetchAsk(group=GROUP), None)
         await on.tasks.close()
 
     run(scenario())

@@ -2,7 +2,8 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from lakestream.metadata.sqlite.connection import connect
 from lakestream.metadata.sqlite.lane import Lane
 from lakestream.metadata.sqlite.turn import AlwaysOurTurn, FileTurn, Turn
 from lakestream.metadata.sqlite.writer import Writer
-from lakestream.model.errors import Overloaded, StorageFull, StoreUnavailable, TopicExists
+from lakestream.model.errors import LakestreamError, Overloaded, StorageFull, StoreUnavailable, TopicExists
 from lakestream.world.clock import SystemClock
 from lakestream.world.threads import InlineThreads, ThreadPool
 
@@ -89,6 +90,28 @@ def test_one_group_is_bounded(connection: sqlite3.Connection, file: str) -> None
     assert seen.commits() == 2
 
 
+def test_the_log_is_folded_into_the_file_after_an_answer_and_not_within_a_commit(
+    connection: sqlite3.Connection, file: str
+) -> None:
+    seen = Seen()
+    connection.set_trace_callback(seen.append)
+    folded_at_answer = []
+
+    async def scenario() -> None:
+        writer = writer_of(connection, file)
+        for value in range(writer_module.GROUPS_BEFORE_FOLDING):
+            await writer.run(insert(value))
+            folded_at_answer.append(any("wal_checkpoint" in each for each in seen))
+        await writer.close()
+
+    asyncio.run(scenario())
+    assert not any(folded_at_answer[:-1])
+    assert sum("wal_checkpoint" in each for each in seen) == 1
+    assert seen.index("COMMIT") < next(at for at, each in enumerate(seen) if "wal_checkpoint" in each)
+    _, in_log, in_file = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    assert in_log == in_file
+
+
 def test_a_failing_verb_undoes_only_itself(connection: sqlite3.Connection, file: str) -> None:
     async def scenario() -> None:
         writer = writer_of(connection, file)
@@ -100,6 +123,106 @@ def test_a_failing_verb_undoes_only_itself(connection: sqlite3.Connection, file:
 
     asyncio.run(scenario())
     assert values(file) == [1, 3, 4]
+
+
+def test_a_verb_that_fails_alone_leaves_nothing(connection: sqlite3.Connection, file: str) -> None:
+    async def scenario() -> None:
+        writer = writer_of(connection, file)
+        with pytest.raises(TopicExists):
+            await writer.run(insert_and_fail(1))
+        await writer.run(insert(2))
+
+    asyncio.run(scenario())
+    assert values(file) == [2]
+
+
+class Together:
+    """A verb for many that remembers with how many it was called; odd numbers are refused."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[int]] = []
+
+    def __call__(self, connection: sqlite3.Connection, asks: Sequence[int]) -> list[LakestreamError | None]:
+        self.calls.append(list(asks))
+        connection.executemany("INSERT INTO number VALUES (?, NULL)", [(ask,) for ask in asks if ask % 2 == 0])
+        return [TopicExists("odd") if ask % 2 else None for ask in asks]
+
+
+def test_asks_of_one_kind_that_wait_together_are_one_verb_and_are_answered_one_by_one(
+    connection: sqlite3.Connection, file: str
+) -> None:
+    async def scenario() -> None:
+        writer, together, other = writer_of(connection, file), Together(), Together()
+        asked = [writer.run_together(other if ask == 4 else together, ask) for ask in range(6)]
+        alone = asyncio.ensure_future(writer.run(insert(100)))
+        done = await asyncio.gather(*asked, alone, return_exceptions=True)
+        assert [type(one) for one in done] == [type(None), TopicExists] * 3 + [int]
+        assert (together.calls, other.calls) == ([[0, 1, 2, 3, 5]], [[4]])
+
+    asyncio.run(scenario())
+    assert values(file) == [0, 2, 4, 100]
+
+
+def test_a_verb_for_many_that_fails_fails_for_all_of_them_and_nobody_else(
+    connection: sqlite3.Connection, file: str
+) -> None:
+    async def scenario() -> None:
+        writer, together = writer_of(connection, file), Together()
+        asked = [writer.run_together(together, ask) for ask in (2, 4, 4)]  # one twice: a number is there once
+        alone = asyncio.ensure_future(writer.run(insert(100)))
+        done = await asyncio.gather(*asked, alone, return_exceptions=True)
+        assert [type(one) for one in done] == [StoreUnavailable] * 3 + [int]
+
+    asyncio.run(scenario())
+    assert values(file) == [100]
+
+
+def test_nobody_joins_a_verb_that_has_begun(connection: sqlite3.Connection, file: str) -> None:
+    async def scenario() -> None:
+        lane = Lane(connection, database=file, threads=ThreadPool(1, "test"))
+        writer = Writer(lane, turn=AlwaysOurTurn(), clock=SystemClock(), on_commit=lambda: None)
+        together, begun, may_go_on = Together(), threading.Event(), threading.Event()
+
+        def slow(connection: sqlite3.Connection) -> None:
+            begun.set()
+            may_go_on.wait()
+
+        first = asyncio.ensure_future(writer.run(slow)), writer.run_together(together, 2)
+        while not begun.is_set():
+            await asyncio.sleep(0.001)
+        later = writer.run_together(together, 4)
+        may_go_on.set()
+        await asyncio.gather(*first, later)
+        assert together.calls == [[2], [4]]
+        await writer.close()
+        await lane.close()
+
+    asyncio.run(scenario())
+    assert values(file) == [2, 4]
+
+
+def test_a_verb_for_many_is_bounded(connection: sqlite3.Connection, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, "TOGETHER_MAX", 2)
+
+    async def scenario() -> None:
+        writer, together = writer_of(connection, file), Together()
+        await asyncio.gather(*(writer.run_together(together, ask) for ask in (0, 2, 4, 6, 8)))
+        assert together.calls == [[0, 2], [4, 6], [8]]
+
+    asyncio.run(scenario())
+
+
+def test_only_what_someone_waits_to_see_rings(connection: sqlite3.Connection, file: str) -> None:
+    async def scenario() -> None:
+        rung: list[int] = []
+        writer = writer_of(connection, file, on_commit=lambda: rung.append(1))
+        await writer.run_quietly(insert(1))
+        await writer.run_together(Together(), 2)
+        assert rung == []
+        await asyncio.gather(writer.run_quietly(insert(3)), writer.run(insert(4)))
+        assert rung == [1]
+
+    asyncio.run(scenario())
 
 
 def test_nothing_is_answered_before_it_is_durable(connection: sqlite3.Connection, file: str) -> None:
@@ -203,6 +326,12 @@ def test_too_many_waiting_are_told_so(
         assert done[:3] == [0, 1, 2]
         assert isinstance(done[3], Overloaded)
         assert isinstance(done[4], Overloaded)
+        together = Together()
+        waiting = [writer.run_together(together, ask) for ask in (10, 12, 14)]
+        with pytest.raises(Overloaded):
+            writer.run_together(together, 16)
+        await asyncio.gather(*waiting)
+        await writer.run_together(together, 16)
 
     asyncio.run(scenario())
 

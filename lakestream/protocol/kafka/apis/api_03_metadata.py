@@ -39,8 +39,7 @@ PARTITION_LISTS_KEPT = 1_000
 
 async def handle(request: Any, context: RequestContext) -> Any:
     broker: Broker = context.broker
-    live = broker.cluster.live()
-    leaders = tuple(each.id for each in near(live, zone_of_client(context.client_id)))
+    leaders = tuple(each.id for each in near(broker.cluster.live(), zone_of_client(context.client_id)))
     operations = ALL_ON_TOPIC if request.include_topic_authorized_operations else NOT_ASKED
     if _asks_for_all(request, context.api_version):
         await broker.directory.refresh()
@@ -52,7 +51,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
     return _metadata.Response(
         brokers=[
             _metadata.MetadataResponseBroker(node_id=each.id, host=each.host, port=each.port, rack=each.rack)
-            for each in live
+            for each in broker.cluster.listed()
         ],
         cluster_id=broker.cluster.cluster_id,
         controller_id=broker.cluster.controller_id(),

@@ -10,16 +10,20 @@ v2-4 retention_time: kept so long instead of the broker's default. v5 without it
 v7 static members. v8 flexible. v9 member epochs of the newer group protocol. v10 topic ids instead of names.
 """
 
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.broker.groups.held import told_to_clients
 from lakestream.broker.groups.offsets import CommitAsk
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import CommittedOffset, TopicPartition
-from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_partitions
+from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_partitions, known_partitions
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.registry import Api, RequestContext, Started
 from lakestream.protocol.kafka.wire import messages
 
 _commit = messages.api(8)
@@ -27,30 +31,70 @@ _commit = messages.api(8)
 MEMBER_EPOCHS_FROM_VERSION = 9
 BROKERS_RETENTION = -1
 
+Asked = Sequence[tuple[Any, Sequence[AskedPartition]]]
+"""The topics of a request, and what each of their partitions is."""
 
-async def handle(request: Any, context: RequestContext) -> Any:
+
+def start(request: Any, context: RequestContext) -> "Started | Coroutine[Any, Any, Started]":
+    """Nearly always topics and group are known here: then nothing but the store is waited for, without a task."""
+    broker: Broker = context.broker
+    lookup = TopicLookup(broker.directory)
+    asked = []
+    for topic in request.topics:
+        parts = known_partitions(lookup, topic.name, topic.topic_id, topic.partitions)
+        if parts is None:
+            return _look_up_and_commit(request, context)
+        asked.append((topic, parts))
+    ask = _ask(request, context.api_version, asked)
+    begun = broker.groups.administration.begin_commit(ask)
+    if begun is None:
+        return _look_up_and_commit(request, context)
+    answer = partial(_response, asked, begun.refused)
+    return answer() if begun.stored is None else _when_stored(begun.stored, ask.group, answer)
+
+
+async def _look_up_and_commit(request: Any, context: RequestContext) -> Any:
     broker: Broker = context.broker
     lookup = TopicLookup(broker.directory)
     asked = [
         (topic, await asked_partitions(lookup, topic.name, topic.topic_id, topic.partitions))
         for topic in request.topics
     ]
-    offsets = {
-        found: _offset(part) for _, parts in asked for part, found in parts if not isinstance(found, LakestreamError)
-    }
-    refused = await broker.groups.administration.commit(_ask(request, context.api_version, offsets))
-    return _commit.Response(
-        topics=[_topic(topic, [_answer(part, refused) for part in parts]) for topic, parts in asked]
-    )
+    refused = await broker.groups.administration.commit(_ask(request, context.api_version, asked))
+    return _response(asked, refused)
 
 
-def _ask(request: Any, api_version: int, offsets: dict[TopicPartition, CommittedOffset]) -> CommitAsk:
+def _when_stored(stored: "asyncio.Future[None]", group: str, response: Callable[[], Any]) -> "asyncio.Future[Any]":
+    answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    def done(stored: "asyncio.Future[None]") -> None:
+        if answer.done():
+            return
+        if stored.cancelled():
+            answer.cancel()
+        elif isinstance(error := stored.exception(), LakestreamError):
+            answer.set_exception(told_to_clients(group, error))
+        elif error is not None:
+            answer.set_exception(error)
+        else:
+            answer.set_result(response())
+
+    stored.add_done_callback(done)
+    return answer
+
+
+def _ask(request: Any, api_version: int, asked: Asked) -> CommitAsk:
     return CommitAsk(
         group=request.group_id,
         member_id=request.member_id,
         instance_id=request.group_instance_id,
         generation=request.generation_id_or_member_epoch,
-        offsets=offsets,
+        offsets={
+            found: _offset(part)
+            for _, parts in asked
+            for part, found in parts
+            if not isinstance(found, LakestreamError)
+        },
         retention_ms=None if request.retention_time == BROKERS_RETENTION else max(request.retention_time, 0),
         knows_member_epochs=api_version >= MEMBER_EPOCHS_FROM_VERSION,
     )
@@ -60,7 +104,13 @@ def _offset(part: Any) -> CommittedOffset:
     return CommittedOffset(part.committed_offset, part.committed_leader_epoch, part.committed_metadata or "")
 
 
-def _answer(asked: AskedPartition, refused: dict[TopicPartition, LakestreamError]) -> Any:
+def _response(asked: Asked, refused: Mapping[TopicPartition, LakestreamError]) -> Any:
+    return _commit.Response(
+        topics=[_topic(topic, [_answer(part, refused) for part in parts]) for topic, parts in asked]
+    )
+
+
+def _answer(asked: AskedPartition, refused: Mapping[TopicPartition, LakestreamError]) -> Any:
     error = asked.found if isinstance(asked.found, LakestreamError) else refused.get(asked.found)
     code = KafkaError.NONE if error is None else kafka_error(error)[0]
     return _commit.OffsetCommitResponsePartition(partition_index=asked.part.partition_index, error_code=code)
@@ -85,4 +135,4 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     )
 
 
-API = Api(key=8, name="OffsetCommit", versions=(2, 10), handle=handle, error_response=error_response)
+API = Api(key=8, name="OffsetCommit", versions=(2, 10), start=start, in_order=True, error_response=error_response)

@@ -1,6 +1,8 @@
 """OffsetFetch (9), versions 1-10: what a group, or several, have committed.
 
-- Read from the metadata store each time, so it covers every commit that was answered, by whichever broker.
+- Read from the metadata store each time, so it covers every commit that was answered, by whichever broker. So any
+  broker answers, also one that does not coordinate the group: NOT_COORDINATOR is never said. If the store cannot be
+  read it is COORDINATOR_LOAD_IN_PROGRESS: librdkafka asks again after that error, and after no other of its kind.
 - A partition without an offset, also of a group or topic that does not exist, has offset -1 and no error: clients then
   start where they were told to.
 - `require_stable` asks to wait for open transactions; there are none, so every offset is stable.
@@ -95,13 +97,14 @@ async def _group(asked: Any, broker: Broker) -> Any:
 
 async def _offsets(ask: FetchAsk, topics: Sequence[Asked] | None, broker: Broker) -> list[Shown]:
     """`topics` None: all that the group has committed."""
+    lookup = TopicLookup(broker.directory)
     if topics is None:
         committed = await broker.groups.administration.fetch(ask, None)
+        await lookup.learn({partition.topic for partition in committed})
         return [
             Shown(name, topic, {number: committed[TopicPartition(topic, number)] for number in numbers})
             for topic, name, numbers in named_by_topic(committed, broker.directory)
         ]
-    lookup = TopicLookup(broker.directory)
     found = [(topic, await _topic_id(topic, lookup)) for topic in topics]
     wanted = [TopicPartition(id, number) for topic, id in found if id is not None for number in topic.numbers]
     committed = await broker.groups.administration.fetch(ask, wanted)

@@ -28,6 +28,19 @@ async def asked_partitions(
     return [AskedPartition(part, await _found(lookup, name, topic_id, part.partition_index)) for part in parts]
 
 
+def known_partitions(
+    lookup: TopicLookup, name: str | None, topic_id: TopicId, parts: Any
+) -> list[AskedPartition] | None:
+    """The same, if all are known without asking anyone."""
+    entry = lookup.known(name, topic_id)
+    if entry is None:
+        return None
+    topic, count = entry.topic.id, len(entry.topic.partitions)
+    if any(not 0 <= part.partition_index < count for part in parts):
+        return None
+    return [AskedPartition(part, TopicPartition(topic, part.partition_index)) for part in parts]
+
+
 async def _found(
     lookup: TopicLookup, name: str | None, topic_id: TopicId, index: int
 ) -> TopicPartition | LakestreamError:

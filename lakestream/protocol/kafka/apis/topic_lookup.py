@@ -4,6 +4,8 @@ The directory may be a moment behind the store, so nobody is told "unknown" from
 request does that once, however many unknown names it holds.
 """
 
+from collections.abc import Iterable
+
 from lakestream.broker.directory import Directory, TopicEntry
 from lakestream.model.errors import UnknownTopic, UnknownTopicId
 from lakestream.model.topic import PartitionId, TopicId
@@ -42,6 +44,11 @@ class TopicLookup:
         if not 0 <= index < len(entry.topic.partitions) and await self._refreshed():
             entry = await self.topic(name, topic_id)
         return entry, entry.partition(index)
+
+    async def learn(self, topics: Iterable[TopicId]) -> None:
+        """That all of these are known, if they are there: also one that another broker created a moment ago."""
+        if any(self._directory.known_id(topic) is None for topic in topics):
+            await self._refreshed()
 
     async def _refreshed(self) -> bool:
         """Was the store asked just now? False: it had been before."""
