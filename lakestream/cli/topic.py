@@ -8,8 +8,9 @@ from lakestream.cli import kafka_admin
 from lakestream.cli.failures import WrongUse
 from lakestream.cli.kafka_client import KafkaClient
 from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address, pair
-from lakestream.cli.output import print_json, print_table
+from lakestream.cli.output import print_json, print_table, say
 from lakestream.model.configs_without_effect import NO_EFFECT
+from lakestream.model.value_configs import waiver
 
 app = typer.Typer(no_args_is_help=True, help="Create, list, describe, alter and delete topics.")
 
@@ -36,7 +37,9 @@ def create(
 ) -> None:
     """Create a topic."""
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
-        kafka_admin.create_topic(client, name, partitions, dict(map(pair, configs or [])))
+        given = dict(map(pair, configs or []))
+        kafka_admin.create_topic(client, name, partitions, given)
+    _say_what_is_waived(given)
     _done(as_json, topic=name, done="created")
 
 
@@ -108,6 +111,7 @@ def alter(
             kafka_admin.alter_config(client, name, changes)
         if partitions is not None:
             kafka_admin.add_partitions(client, name, partitions)
+    _say_what_is_waived(dict(map(pair, configs or [])))
     _done(as_json, topic=name, done="altered")
 
 
@@ -123,7 +127,14 @@ def delete(
 
 def _standing(entry: kafka_admin.TopicConfigEntry) -> str:
     where = "set on the topic" if entry.is_set else "default"
+    if waiver({entry.name: entry.value or ""}):
+        return f"{where}; waives exact replay"
     return f"{where}; no effect" if entry.meaning.startswith(NO_EFFECT) else where
+
+
+def _say_what_is_waived(configs: dict[str, str]) -> None:
+    if (waived := waiver(configs)) is not None:
+        say(f"note: {waived}")
 
 
 def _done(as_json: bool, *, topic: str, done: str) -> None:

@@ -20,11 +20,13 @@ from lakestream.model.config_definition import (
 from lakestream.model.configs_without_effect import CONFIGS_WITHOUT_EFFECT
 from lakestream.model.errors import InvalidTopicConfig
 from lakestream.model.table import STREAMS, Namespace
-from lakestream.model.value_configs import VALIDATE, VALUE_CONFIGS, Validation
+from lakestream.model.value_configs import VALIDATE, VALUE_CONFIGS, Validation, problem_together
 
 ON_TOPIC_DELETE = "lakestream.table.on-topic-delete"
+TABLE_ENABLE = "lakestream.table.enable"
 TABLE_NAMESPACE = "lakestream.table.namespace"
 _DROP = "drop"
+_TRUE, _FALSE = "true", "false"
 
 
 class Compression(StrEnum):
@@ -56,6 +58,15 @@ _DEFINITIONS = (
         "that came otherwise are compressed again. Records that are read back from the table come in the same "
         "codec; under 'producer' those that were compressed come as lz4.",
         problem=one_of(*Compression),
+    ),
+    ConfigDefinition(
+        name=TABLE_ENABLE,
+        type=ConfigType.BOOLEAN,
+        default=_TRUE,
+        meaning="Whether the catalog shows the topic's table. With 'false' it is neither listed nor found; records "
+        "move into its files all the same and are read back from there. With 'true' it is there again, with all of "
+        "them.",
+        problem=one_of(_TRUE, _FALSE),
     ),
     ConfigDefinition(
         name=TABLE_NAMESPACE,
@@ -148,12 +159,19 @@ def check_topic_config(config: Mapping[str, str]) -> None:
             raise InvalidTopicConfig(f"unknown topic config '{name}'; known are: {', '.join(TOPIC_CONFIGS)}")
         if (problem := definition.problem(value)) is not None:
             raise InvalidTopicConfig(f"topic config '{name}': {problem}")
+    if (problem := problem_together(config)) is not None:
+        raise InvalidTopicConfig(problem)
 
 
 def table_namespace(config: Mapping[str, str]) -> Namespace | None:
     """Where the topic's table shall be; None where nobody has said so."""
     asked = config.get(TABLE_NAMESPACE)
     return None if asked is None else tuple(asked.split("."))
+
+
+def lists_its_table(config: Mapping[str, str]) -> bool:
+    """Whether the catalog shows the table of a topic with this config."""
+    return config.get(TABLE_ENABLE) != _FALSE
 
 
 def drops_its_table(config: Mapping[str, str]) -> bool:

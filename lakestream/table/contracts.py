@@ -16,15 +16,31 @@ from lakestream.catalog.values import Json, Metadata, by_id
 from lakestream.contract.columns.evolving import evolved_fields
 from lakestream.contract.columns.layout import CannotFollow, Layout
 from lakestream.contract.values.growing import GrowingContracts
-from lakestream.contract.values.topic_contract import CONTRACT_PROPERTY, RAW_TOPIC, Needs, TopicContract, ValueMode
-from lakestream.contract.values.value_config import ValueConfig, first_contract, value_config_of
+from lakestream.contract.values.renewing import renewed
+from lakestream.contract.values.topic_contract import (
+    CONTRACT_PROPERTY,
+    RAW_TOPIC,
+    KeyContract,
+    Needs,
+    TopicContract,
+    ValueMode,
+)
+from lakestream.contract.values.value_config import (
+    PartConfig,
+    ValueConfig,
+    first_contract,
+    value_config_of,
+    with_first_keys,
+)
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.topic import TopicId
 
 log = structlog.get_logger(__name__)
 
 CONTRACT_CONFIG = "lakestream.contract-config"
-"""A property of the table: the topic's configs under which its contract came about."""
+"""A property of the table: the topic's configs under which its contract came about, as far as values are concerned."""
+KEY_CONTRACT_CONFIG = "lakestream.key-contract-config"
+"""The same for keys. Whoever sets a format for keys leaves what was found out about values as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +75,12 @@ class TopicContracts:
         if config is None or pointer is None:
             return RAW_CONTRACT  # it was deleted: its job will find out
         metadata = (await self._files.read(pointer.metadata_location)).metadata
-        contract = replace(_recorded(metadata, config), tombstones_kept=config.tombstones_kept)
+        recorded = _recorded(metadata, config)
+        contract = replace(recorded, tombstones_kept=config.tombstones_kept, keeping=config.keeping)
         if config.follows_latest:
             contract = await self._latest(contract, config)
+        if config.key is not None and contract.key is not None and config.key.follows_latest:
+            contract = await self._latest_keys(contract, contract.key, config.key)
         return HeldContract(config=config, contract=contract)
 
     async def grown(self, held: HeldContract, needs: Needs) -> HeldContract:
@@ -73,6 +92,13 @@ class TopicContracts:
         except CannotFollow as error:
             log.warning("values are kept as bytes until there is a schema to read them by", reason=str(error))
             return contract if contract.writers else replace(contract, mode=ValueMode.RAW)
+
+    async def _latest_keys(self, contract: TopicContract, key: KeyContract, config: PartConfig) -> TopicContract:
+        try:
+            return await self._growing.with_latest_keys(contract, key, config)
+        except CannotFollow as error:
+            log.warning("keys are kept as bytes alone until there is a schema to read them by", reason=str(error))
+            return contract if key.writers else replace(contract, key=replace(key, mode=ValueMode.RAW))
 
     async def _config(self, topic: TopicId) -> ValueConfig | None:
         version = await self._store.topics_version()
@@ -87,18 +113,23 @@ def evolution(held: HeldContract) -> Evolve:
     """What a commit changes in the table beside its files."""
 
     def evolve(metadata: Metadata) -> Sequence[Json]:
-        text, config = held.contract.to_text(), _signature(held.config)
+        recorded = _record(held)
         properties = metadata.get("properties") or {}
-        if held.contract.mode is ValueMode.UNDECIDED or (
-            (properties.get(CONTRACT_PROPERTY), properties.get(CONTRACT_CONFIG)) == (text, config)
-        ):
+        nothing_known = held.contract.mode is ValueMode.UNDECIDED and not held.contract.has_typed_keys
+        if nothing_known or recorded.items() <= properties.items():
             return ()
         return [
             *_schema_updates(metadata, _layout(properties), held.contract.layout),
-            {"action": "set-properties", "updates": {CONTRACT_PROPERTY: text, CONTRACT_CONFIG: config}},
+            {"action": "set-properties", "updates": recorded},
         ]
 
     return evolve
+
+
+def _record(held: HeldContract) -> dict[str, str]:
+    """What the table's properties say of the contract."""
+    record = {CONTRACT_PROPERTY: held.contract.to_text(), CONTRACT_CONFIG: _signature(held.config)}
+    return record | ({KEY_CONTRACT_CONFIG: _signature(held.config.key)} if held.config.key is not None else {})
 
 
 def _schema_updates(metadata: Metadata, before: Layout, after: Layout) -> list[Json]:
@@ -113,9 +144,17 @@ def _schema_updates(metadata: Metadata, before: Layout, after: Layout) -> list[J
 def _recorded(metadata: Metadata, config: ValueConfig) -> TopicContract:
     """What the table says, unless the topic's configs have changed since: then anew, with the columns it has."""
     properties = metadata.get("properties") or {}
-    if properties.get(CONTRACT_CONFIG) == _signature(config):
-        return TopicContract.from_text(properties[CONTRACT_PROPERTY])
-    return first_contract(config, _layout(properties))
+    text = properties.get(CONTRACT_PROPERTY)
+    recorded = None if text is None else renewed(TopicContract.from_text(text))
+    if recorded is None or properties.get(CONTRACT_CONFIG) != _signature(config):
+        contract = first_contract(config, _layout(properties))
+    else:
+        contract = replace(recorded, key=None)
+    if config.key is None:
+        return contract
+    if recorded is None or properties.get(KEY_CONTRACT_CONFIG) != _signature(config.key):
+        return with_first_keys(contract, config.key)
+    return replace(contract, key=recorded.key) if recorded.key else with_first_keys(contract, config.key)
 
 
 def _layout(properties: dict[str, str]) -> Layout:
@@ -123,5 +162,5 @@ def _layout(properties: dict[str, str]) -> Layout:
     return Layout() if text is None else TopicContract.from_text(text).layout
 
 
-def _signature(config: ValueConfig) -> str:
+def _signature(config: PartConfig) -> str:
     return "/".join((config.format, config.source, config.subject, config.message))

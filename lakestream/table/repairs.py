@@ -4,12 +4,13 @@
           -> answered
 
 A repair is a job like any other: fenced by the pipeline's token, and what it leaves behind when it fails is cleared
-away.
+away. Its snapshots say whose repair they are and what came of it: one whose commit was made, but not answered, is not
+made again, and whoever waits is told what was done.
 """
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -35,7 +36,8 @@ log = structlog.get_logger(__name__)
 ATTEMPTS_MAX = 4
 """How often a repair is made anew because someone else committed to the table meanwhile."""
 FILES_PER_TASK = 50
-REPAIR = "lakestream.repair"
+REPAIR, REPAIR_JOB = "lakestream.repair", "lakestream.repair-job"
+REPAIRED, REMAINING = "lakestream.repaired-rows", "lakestream.remaining-rows"
 """In snapshot summaries."""
 
 
@@ -88,6 +90,9 @@ class Repairs:
         pointer = await self._store.tables.table_of_topic(repair.topic)
         if pointer is None:
             raise UnknownTable("the topic has no table, or was deleted")
+        made = await self._commits.summary_with(pointer, REPAIR, repair.id)
+        if made is not None:
+            return {"repaired": int(made[REPAIRED]), "remaining": int(made[REMAINING])}
         files = sorted(await self._commits.branch_files(pointer, QUARANTINE_BRANCH))
         if not files:
             return {"repaired": 0, "remaining": 0}
@@ -95,14 +100,15 @@ class Repairs:
         await self._store.jobs.begin_jobs(lease.token, [NewJob(job, pointer.id)])
         try:
             rewritten = await self._rewritten(job, pointer, repair, self._cut(request, files))
-            await self._commit(lease, job, pointer, files, rewritten)
+            summary = {REPAIR: repair.id, REPAIR_JOB: job} | _counts(rewritten)
+            await self._commit(lease, job, pointer, files, rewritten, summary)
         except Unavailable:
             self._unanswered.append(LeftJob(job, pointer.id))
             raise
         except LakestreamError:
             await self._left_behind.drop(LeftJob(job, pointer.id))
             raise
-        return {"repaired": _rows(_main_files(rewritten)), "remaining": _rows(_files_set_aside(rewritten))}
+        return {"repaired": int(summary[REPAIRED]), "remaining": int(summary[REMAINING])}
 
     def _cut(self, request: SetAside, files: Sequence[str]) -> tuple[SetAside, ...]:
         return tuple(
@@ -131,7 +137,13 @@ class Repairs:
         return done
 
     async def _commit(
-        self, lease: CompactionLease, job: JobId, pointer: TablePointer, gone: Sequence[str], done: RewrittenJob
+        self,
+        lease: CompactionLease,
+        job: JobId,
+        pointer: TablePointer,
+        gone: Sequence[str],
+        done: RewrittenJob,
+        summary: Mapping[str, str],
     ) -> None:
         files = {
             MAIN_BRANCH: [data_file(file) for file in _main_files(done)],
@@ -141,7 +153,7 @@ class Repairs:
             pointer,
             frozenset(gone),
             {branch: own for branch, own in files.items() if own},
-            summary={REPAIR: job},
+            summary=summary,
             evolve=evolution(done.contract),
         )
         commit = JobCommit(job=job, token=lease.token, move=prepared.move, ranges=(), spans=())
@@ -169,6 +181,10 @@ def _request(text: str) -> SetAside:
         chosen=None if chosen is None else frozenset((partition, offset) for partition, offset in chosen),
         fixes=fixes,
     )
+
+
+def _counts(done: RewrittenJob) -> dict[str, str]:
+    return {REPAIRED: str(_rows(_main_files(done))), REMAINING: str(_rows(_files_set_aside(done)))}
 
 
 def _main_files(done: RewrittenJob) -> list[FileDescriptor]:

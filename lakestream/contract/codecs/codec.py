@@ -1,13 +1,16 @@
 """What a codec does, whatever the format."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 Json = dict[str, Any]
+
+Found: TypeAlias = "str | dict[str, Found] | list[str]"
+"""What values of a key turned out to be: a kind of column; an object, by its keys; an array, by its elements' kind."""
 
 FRAME_BYTES = 5
 """In front of a value that names its schema: a zero, and the id in four bytes, big-endian."""
@@ -69,8 +72,8 @@ class Decoded(NamedTuple):
     errors: Errors
     shapes: NDArray[np.int32] | None = None
     """JSON: for each row the number of its shape among the codec's `shapes`; -1 where it has none."""
-    unknown: dict[str, str] = {}  # noqa: RUF012  # never changed
-    """JSON without a schema: keys that no column has, each with the kind of column that would hold its values."""
+    unknown: dict[str, Found] = {}  # noqa: RUF012  # never changed
+    """JSON without a schema: keys that no column has, each with what would hold its values."""
 
 
 class Codec(Protocol):

@@ -13,19 +13,20 @@ from lakestream.contract.columns.column import Column
 from lakestream.contract.columns.iceberg import iceberg_field
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.columns.naming import column_name
+from lakestream.model.rest_column import REST_ID
 
 Json = dict[str, Any]
 
 
 def evolved_fields(fields: Sequence[Json], before: Layout, after: Layout) -> list[Json]:
-    old = {column.id: column for column in before.columns}
-    grown = {column.id: column for column in after.columns}
+    old = {column.id: column for column in before.all_columns}
+    grown = {column.id: column for column in after.all_columns}
     kept = [_grown(field, old.get(field["id"]), grown.get(field["id"])) for field in fields]
     taken = {field["name"].lower() for field in kept}
     new = []
-    for column in after.columns:
+    for column in after.all_columns:
         if column.id not in old and column.id not in {field["id"] for field in kept}:
-            name = column_name(column.name, taken)
+            name = column.name if column.id == REST_ID else column_name(column.name, taken)
             taken.add(name.lower())
             new.append(iceberg_field(column) | {"name": name})
     at = _after_own(kept, grown)

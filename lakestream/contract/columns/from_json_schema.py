@@ -1,19 +1,32 @@
 """Columns that a JSON Schema wants: one for each property of its object.
 
-    integer long · number double · boolean boolean · string string · all else, and mixtures, JSON text
+    integer long · number double · boolean boolean · string string
+    object with properties struct · array of one of the four list · all else, and mixtures, JSON text
 
 Properties of allOf count as the schema's own, as do those of every branch of anyOf and oneOf, and `null` beside a type
 says nothing, since every column may be null. Dates, times and uuids stay strings, as they are written.
+An object that contains itself is JSON text inside itself, as is what lies too deep, or is too much.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lakestream.contract.columns.json_text import wanted_json_text
-from lakestream.contract.columns.kinds import BOOLEAN, DOUBLE, LONG, STRING
+from lakestream.contract.columns.kinds import BOOLEAN, DOUBLE, LIST, LONG, STRING, STRUCT
 from lakestream.contract.columns.wanted import Wanted
 from lakestream.contract.registry.json_schema.document import JsonSchema, Place
-from lakestream.contract.registry.json_schema.keywords import all_of, choices_of, followed, keywords_of, types_of
+from lakestream.contract.registry.json_schema.keywords import (
+    all_of,
+    choices_of,
+    followed,
+    items_of,
+    keywords_of,
+    types_of,
+)
 
+DEPTH_MAX = 8
+"""Structs within each other."""
+PARTS_MAX = 1_000
+"""Columns with all their parts, before objects become text: a small schema may unfold to billions."""
 _KINDS = {
     frozenset(("integer",)): LONG,
     frozenset(("number",)): DOUBLE,
@@ -21,23 +34,77 @@ _KINDS = {
     frozenset(("boolean",)): BOOLEAN,
     frozenset(("string",)): STRING,
 }
+_OBJECT, _ARRAY, _NULL = frozenset(("object",)), frozenset(("array",)), frozenset(("null",))
 _ANYTHING = frozenset(("null", "boolean", "object", "array", "number", "string"))
 
 
 def wanted_columns(schema: JsonSchema) -> tuple[Wanted, ...]:
-    found: dict[str, list[Place]] = {}
-    for place in _parts(schema.root):
-        for key, property in keywords_of(place).get("properties", {}).items():
-            found.setdefault(key, []).append(place.inner(property))
-    return tuple(_wanted(key, places) for key, places in found.items())
+    properties, around = _properties([schema.root])
+    return _Unfolding(PARTS_MAX - len(properties)).columns(properties, around)
 
 
-def _wanted(key: str, places: list[Place]) -> Wanted:
-    """A property that several parts describe is of all the types that any of them allows."""
-    types = frozenset(one for place in places for one in _types(place))
-    doc = next(iter(filter(None, map(_doc, places))), "")
-    kind = _KINDS.get(types - {"null"})
-    return wanted_json_text(key, doc) if kind is None else Wanted(key=key, kind=kind, doc=doc)
+_Properties = dict[str, list[Place]]
+
+
+class _Unfolding:
+    """From the outermost object inwards, as far as there is room."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+
+    def columns(self, properties: _Properties, around: frozenset[int]) -> tuple[Wanted, ...]:
+        """`around`: the schemas of the objects that these are properties of."""
+        return tuple(self._wanted(key, places, around, 1) for key, places in properties.items())
+
+    def _wanted(self, key: str, places: Sequence[Place], around: frozenset[int], depth: int) -> Wanted:
+        """A property that several parts describe is of all the types that any of them allows."""
+        types = frozenset(one for place in places for one in _types(place)) - _NULL
+        doc = next(iter(filter(None, map(_doc, places))), "")
+        if types in _KINDS:
+            return Wanted(key=key, kind=_KINDS[types], doc=doc)
+        if types == _OBJECT:
+            return self._object(key, places, around, depth, doc)
+        element = _element(places) if types == _ARRAY else None
+        if element is not None and self._has_room_for(1):
+            return Wanted(key=key, kind=LIST, children=(Wanted(key="element", kind=element),), doc=doc, as_it_is=True)
+        return wanted_json_text(key, doc, as_it_is=types == _ARRAY)
+
+    def _object(self, key: str, places: Sequence[Place], around: frozenset[int], depth: int, doc: str) -> Wanted:
+        properties, own = _properties(places)
+        if not properties or own & around or depth > DEPTH_MAX or not self._has_room_for(len(properties)):
+            return wanted_json_text(key, doc, as_it_is=True)
+        inside = tuple(self._wanted(one, parts, around | own, depth + 1) for one, parts in properties.items())
+        return Wanted(key=key, kind=STRUCT, children=inside, doc=doc, as_it_is=True)
+
+    def _has_room_for(self, parts: int) -> bool:
+        if parts > self._room:
+            return False
+        self._room -= parts
+        return True
+
+
+def _properties(places: Sequence[Place]) -> tuple[_Properties, frozenset[int]]:
+    """What describes the properties of an object, and which schemas do so."""
+    found: _Properties = {}
+    schemas = set[int]()
+    for place in places:
+        for part in _parts(place):
+            properties = keywords_of(part).get("properties", {})
+            if properties:
+                schemas.add(id(part.schema))
+            for key, property in properties.items():
+                found.setdefault(key, []).append(part.inner(property))
+    return found, frozenset(schemas)
+
+
+def _element(places: Sequence[Place]) -> str | None:
+    """The kind of an array's elements, if all are of one that a list can have."""
+    items = [(part, items_of(keywords_of(part))) for place in places for part in _parts(place)]
+    told = [(part, one) for part, one in items if one.first or one.rest is not True]
+    if len(told) != 1:
+        return None
+    part, (first, rest) = told[0]
+    return None if first else _KINDS.get(_types(part.inner(rest)) - _NULL)
 
 
 def _types(place: Place) -> frozenset[str]:

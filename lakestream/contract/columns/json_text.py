@@ -13,8 +13,8 @@ JSON_TEXT = "json"
 _DOC = "JSON text"
 
 
-def wanted_json_text(key: str, doc: str = "") -> Wanted:
-    return Wanted(key=key, kind=STRING, doc=f"{_DOC}: {doc}" if doc else _DOC)
+def wanted_json_text(key: str, doc: str = "", *, as_it_is: bool = False) -> Wanted:
+    return Wanted(key=key, kind=STRING, doc=f"{_DOC}: {doc}" if doc else _DOC, as_it_is=as_it_is)
 
 
 def holds_json_text(column: Column) -> bool:

@@ -1,6 +1,10 @@
 """The layout: all columns that a topic's contract ever gave its table, with ids that are never given twice.
 
-    layout = layout.merged(wanted)        # grows; raises CannotFollow, and nothing has changed
+    layout = layout.merged(wanted)        # columns of values
+    layout = layout.merged_keys(wanted)   # columns of keys; both grow, or raise CannotFollow, and nothing has changed
+
+Keys have columns of their own, which no field of a value can be taken for, whatever it is called; ids and names are
+given out together, so that all of them can stand in one table.
 
 It is kept in a property of the table and in every file that has such columns. Ids are counted from 1; columns that
 engines add to the table are numbered far above (see storage/tablefile/columns.py), so the two never meet.
@@ -12,12 +16,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lakestream.contract.columns.column import Column, find
-from lakestream.contract.columns.kinds import MAP, NESTED, STRUCT, wider
+from lakestream.contract.columns.json_text import holds_json_text
+from lakestream.contract.columns.kinds import MAP, NESTED, STRING, STRUCT, wider
 from lakestream.contract.columns.matching import matched
 from lakestream.contract.columns.naming import column_name
 from lakestream.contract.columns.wanted import Wanted
 
 VERSION = 1
+VERSION_WITH_KEYS = 2
+"""Of a layout that has columns of keys. One without is written as it was before there were any."""
 NODES_MAX = 2_000
 """Columns with all their parts. Engines and Parquet get slow long before."""
 
@@ -29,29 +36,57 @@ class CannotFollow(ValueError):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     columns: tuple[Column, ...] = ()
+    """Of values."""
+    key_columns: tuple[Column, ...] = ()
+    """Of keys."""
     next_id: int = 1
+
+    @property
+    def all_columns(self) -> tuple[Column, ...]:
+        return self.columns + self.key_columns
 
     def merged(self, wanted: Sequence[Wanted]) -> "Layout":
         """With everything that `wanted` asks for. The same layout, if it has all of it already."""
         growing = _Growing(self.next_id)
-        columns = growing.fields(self.columns, wanted, "")
-        if sum(1 for column in columns for _ in column.walk()) > NODES_MAX:
-            raise CannotFollow(f"the table would have more than {NODES_MAX:,} columns and parts: use fewer fields")
-        return self if columns == self.columns else Layout(columns=columns, next_id=growing.next_id)
+        columns = growing.fields(self.columns, wanted, "", taken=self.key_columns)
+        return self if columns == self.columns else _checked(replace(self, columns=columns, next_id=growing.next_id))
+
+    def merged_keys(self, wanted: Sequence[Wanted]) -> "Layout":
+        """The same for the columns of keys."""
+        growing = _Growing(self.next_id)
+        columns = growing.fields(self.key_columns, wanted, "", taken=self.columns)
+        if columns == self.key_columns:
+            return self
+        return _checked(replace(self, key_columns=columns, next_id=growing.next_id))
 
     def column(self, key: str) -> Column | None:
         return find(self.columns, key)
 
+    def key_column(self, key: str) -> Column | None:
+        return find(self.key_columns, key)
+
     def to_text(self) -> str:
         content = {"version": VERSION, "next-id": self.next_id, "columns": [one.to_json() for one in self.columns]}
+        if self.key_columns:
+            content |= {"version": VERSION_WITH_KEYS, "key-columns": [one.to_json() for one in self.key_columns]}
         return json.dumps(content, separators=(",", ":"))
 
     @classmethod
     def from_text(cls, text: str) -> "Layout":
         content = json.loads(text)
-        if content["version"] != VERSION:
+        if content["version"] not in (VERSION, VERSION_WITH_KEYS):
             raise ValueError(f"the layout is of version {content['version']}: a newer Lakestream reads it")
-        return cls(columns=tuple(map(Column.from_json, content["columns"])), next_id=content["next-id"])
+        return cls(
+            columns=tuple(map(Column.from_json, content["columns"])),
+            key_columns=tuple(map(Column.from_json, content.get("key-columns", ()))),
+            next_id=content["next-id"],
+        )
+
+
+def _checked(layout: Layout) -> Layout:
+    if sum(1 for column in layout.all_columns for _ in column.walk()) > NODES_MAX:
+        raise CannotFollow(f"the table would have more than {NODES_MAX:,} columns and parts: use fewer fields")
+    return layout
 
 
 class _Growing:
@@ -60,9 +95,12 @@ class _Growing:
     def __init__(self, next_id: int) -> None:
         self.next_id = next_id
 
-    def fields(self, present: tuple[Column, ...], wanted: Sequence[Wanted], path: str) -> tuple[Column, ...]:
+    def fields(
+        self, present: tuple[Column, ...], wanted: Sequence[Wanted], path: str, taken: tuple[Column, ...] = ()
+    ) -> tuple[Column, ...]:
+        """`taken`: others that stand beside them, whose names are not to be had."""
         columns = list(present)
-        names = {column.name.lower() for column in columns}
+        names = {column.name.lower() for column in (*columns, *taken)}
         matches = matched(present, [(one.key, *one.aliases) for one in wanted])
         for one, found in zip(wanted, matches, strict=True):
             if found is None:
@@ -78,6 +116,8 @@ class _Growing:
     def grown(self, column: Column, wanted: Wanted, taken: set[str], path: str) -> Column:
         if wanted.key not in column.keys:  # an older version, whose key the column had before, takes no name back
             column = _renamed(column, wanted, taken)
+        if wanted.as_it_is and _is_text_of_the_other(column, wanted):
+            return column
         doc = wanted.doc or column.doc
         if wanted.kind not in NESTED or column.kind not in NESTED:
             kind = None if NESTED & {wanted.kind, column.kind} else wider(column.kind, wanted.kind)
@@ -110,6 +150,13 @@ class _Growing:
             children=tuple(children),
             doc=wanted.doc,
         )
+
+
+def _is_text_of_the_other(column: Column, wanted: Wanted) -> bool:
+    """Whether one of them is JSON text where the other has parts."""
+    if wanted.kind in NESTED:
+        return holds_json_text(column)
+    return wanted.kind == STRING and column.kind in NESTED
 
 
 def _renamed(column: Column, wanted: Wanted, taken: set[str]) -> Column:

@@ -19,3 +19,5 @@ class Wanted:
     aliases: tuple[str, ...] = ()
     """Keys that it had before."""
     doc: str = ""
+    as_it_is: bool = False
+    """Whether the table may keep what it has for it: text where parts are wanted, or parts where text is wanted."""

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from lakestream.contract.codecs.codec import Codec, Errors
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.values.binding import bind
+from lakestream.contract.values.detecting import needed_schemas
 from lakestream.contract.values.frames import UNFRAMED, schema_ids, without_frame
+from lakestream.contract.values.message import Message
 from lakestream.contract.values.registered import RegisteredWriter, RegisteredWriters
 from lakestream.contract.values.subject_ids import SubjectIds
 from lakestream.contract.values.value_config import JSON_WRITER, STRING_WRITER, SchemaSource, ValueConfig, ValueFormat
 from lakestream.metadata.registry_store import RegistryStore
-from lakestream.model.errors import Exhausted, Invalid
 from lakestream.model.value_configs import Validation
 from lakestream.world.clock import Clock
 from lakestream.world.threads import Threads
@@ -76,22 +77,22 @@ class ValueChecks:
     async def _unreadable(
         self, values: pa.BinaryArray, rows: NDArray[np.int64], id: int, config: ValueConfig
     ) -> list[Problem]:
-        registered = await self._registered(id, config)
+        own = values if len(rows) == len(values) else values.take(pa.array(rows))
+        place = needed_schemas(own[:1], np.array([id])).places.get(id, ())  # a producer's batch is of one message
+        registered = await self._registered(id, Message(name=config.message, place=place))
         if isinstance(registered, str):
             return [Problem(row, registered) for row in rows.tolist()]
-        own = values if len(rows) == len(values) else values.take(pa.array(rows))
-        errors = await self._read(without_frame(own), registered, config.message)
+        errors = await self._read(without_frame(own), registered)
         return [
             Problem(int(rows[row]), f"schema {id}: {reason}")
             for row, reason in zip(errors.rows, errors.reasons, strict=True)
         ]
 
-    async def _registered(self, id: int, config: ValueConfig) -> RegisteredWriter | str:
+    async def _registered(self, id: int, message: Message) -> RegisteredWriter | str:
         """Or why there is no reading by this schema."""
-        try:
-            found = await self._writers.by_id(id, message=config.message)
-        except (ValueError, Invalid, Exhausted) as error:
-            return f"schema {id}: {error}"
+        found = await self._writers.by_id_or_why(id, message=message)
+        if isinstance(found, str):
+            return f"schema {id}: {found}"
         return found if found is not None else f"schema {id} is gone from the registry"
 
     # --- values without ids --------------------------------------------------------------------
@@ -100,7 +101,7 @@ class ValueChecks:
         registered = await self._plain_writer(config)
         if isinstance(registered, str):
             return [Problem(row, registered) for row in range(len(values))]
-        errors = await self._read(values, registered, config.message)
+        errors = await self._read(values, registered)
         return [Problem(row, reason) for row, reason in zip(errors.rows, errors.reasons, strict=True)]
 
     async def _plain_writer(self, config: ValueConfig) -> RegisteredWriter | str:
@@ -111,18 +112,18 @@ class ValueChecks:
         id = await self._writers.latest_id(config.subject)
         if id is None:
             return f"the subject '{config.subject}' has no schema: register one"
-        found = await self._registered(id, config)
+        found = await self._registered(id, Message(name=config.message))
         if isinstance(found, str):
             return found
         return found._replace(writer=replace(found.writer, framed=False))
 
     # --- reading -------------------------------------------------------------------------------
 
-    async def _read(self, values: pa.BinaryArray, registered: RegisteredWriter, message: str) -> Errors:
+    async def _read(self, values: pa.BinaryArray, registered: RegisteredWriter) -> Errors:
         """A codec serves one at a time, so it is not among the idle ones while it works. Its first work is done in a
         thread, whatever its size: making it ready may take long."""
         writer = registered.writer
-        place = writer.number, f"{writer.format} {writer.framed}", message
+        place = writer.number, f"{writer.format} {writer.framed}", writer.message
         idle = self._idle.get(place)
         if not idle:
             codec, errors = await self._threads.run(_bound_and_read, registered, values)

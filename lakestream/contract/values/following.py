@@ -14,8 +14,9 @@ from lakestream.contract.columns import from_avro, from_json_schema, from_protob
 from lakestream.contract.columns.layout import CannotFollow, Layout
 from lakestream.contract.columns.wanted import Wanted
 from lakestream.contract.registry.submitted import Understood
+from lakestream.contract.values.message import Message
 from lakestream.contract.values.registered import RegisteredWriters
-from lakestream.contract.values.value_config import SchemaSource, ValueConfig, ValueFormat, value_config_of
+from lakestream.contract.values.value_config import value_config_of
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Exhausted, Invalid
 from lakestream.model.registry import SchemaFormat, SubjectView
@@ -35,38 +36,35 @@ class FollowingTables:
     async def reasons(self, subject: str, new: Understood, view: SubjectView) -> list[str]:
         """See contract/registry/following.py."""
         found: dict[str, None] = {}
-        for name, message in await self._followers(subject):
+        for of, name, message in await self._followers(subject):
             versions = [await self._wanted(entry.schema_id, message) for entry in view.versions]
             why = await self._threads.run(partial(_why_not, new, message, versions))
             if why is not None:
-                found[f"TABLE_CANNOT_FOLLOW at /: {why} (the table of topic '{name}' takes its columns from here)"] = (
-                    None
-                )
+                found[
+                    f"TABLE_CANNOT_FOLLOW at /: {why} (the table of topic '{name}' has its columns of {of} from here)"
+                ] = None
         return list(found)
 
-    async def _followers(self, subject: str) -> list[tuple[str, str]]:
-        """Topics, and the message that their values are. Of topics with the same message one is as good as another."""
-        by_message: dict[str, str] = {}
+    async def _followers(self, subject: str) -> list[tuple[str, str, str]]:
+        """('values' or 'keys', a topic, and the message that they are). Of topics with the same message one is as good
+        as another."""
+        found: dict[tuple[str, str], str] = {}
         for topic in (await self._store.topics()).topics:
             config = value_config_of(topic.name, topic.config)
-            if config.subject == subject and _has_columns_of(config):
-                by_message.setdefault(config.message, topic.name)
-        return [(name, message) for message, name in by_message.items()]
+            for of, part in (("values", config), ("keys", config.key)):
+                if part is not None and part.subject == subject and part.has_columns_of_schemas:
+                    found.setdefault((of, part.message), topic.name)
+        return [(of, name, message) for (of, message), name in found.items()]
 
     async def _wanted(self, id: int, message: str) -> tuple[Wanted, ...]:
         if len(self._asked) >= VERSIONS_KEPT_MAX and (id, message) not in self._asked:
             self._writers, self._asked = RegisteredWriters(self._store.registry, self._threads), set()
         self._asked.add((id, message))
         try:
-            found = await self._writers.by_id(id, message=message)
+            found = await self._writers.by_id(id, message=Message(name=message))
         except (ValueError, Invalid, Exhausted):
             return ()
         return () if found is None else found.wanted
-
-
-def _has_columns_of(config: ValueConfig) -> bool:
-    """Whether the topic's columns come from registered schemas."""
-    return config.format not in (ValueFormat.RAW, ValueFormat.STRING) and config.source is not SchemaSource.INFERRED
 
 
 def _why_not(new: Understood, message: str, versions: Iterable[tuple[Wanted, ...]]) -> str | None:

@@ -1,11 +1,17 @@
 """Frames: a zero and a schema id, in front of values whose schema is registered. Looked at for many values at once."""
 
+# mypy: disable-error-code="no-untyped-call, call-arg, unreachable"
+# What Numba compiles is typed by Numba.
+
 import struct
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from lakestream.contract.codecs.codec import FRAME_BYTES
@@ -51,6 +57,23 @@ def _content(values: pa.BinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int3
     return np.frombuffer(values.buffers()[2] or b"", np.uint8), starts
 
 
+@intrinsic
+def _copy(typingctx: Any, to: Any, to_at: Any, source: Any, source_at: Any, count: Any) -> Any:
+    """memcpy between byte arrays: values are short, and byte by byte took seven times as long."""
+    signature = types.void(to, types.int64, source, types.int64, types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        to, to_at, source, source_at, count = arguments
+        to_array = context.make_array(signature.args[0])(context, builder, to)
+        source_array = context.make_array(signature.args[2])(context, builder, source)
+        to_pointer = builder.gep(to_array.data, [to_at])
+        source_pointer = builder.gep(source_array.data, [source_at])
+        cgutils.raw_memcpy(builder, to_pointer, source_pointer, count, 1)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
 @_kernel
 def _read_ids(data: NDArray[np.uint8], starts: NDArray[np.int32], ids: NDArray[np.int64]) -> None:
     for row in range(len(ids)):
@@ -67,10 +90,11 @@ def _read_ids(data: NDArray[np.uint8], starts: NDArray[np.int32], ids: NDArray[n
 def _cut_frames(
     data: NDArray[np.uint8], starts: NDArray[np.int32], cut: NDArray[np.uint8], cut_starts: NDArray[np.int32]
 ) -> None:
-    end = np.int32(0)
+    end = np.int64(0)
     for row in range(len(starts) - 1):
         cut_starts[row] = end
-        for at in range(starts[row] + FRAME_BYTES, starts[row + 1]):
-            cut[end] = data[at]
-            end += 1
+        at = np.int64(starts[row]) + FRAME_BYTES
+        length = starts[row + 1] - at
+        _copy(cut, end, data, at, length)
+        end += length
     cut_starts[len(starts) - 1] = end

@@ -13,7 +13,9 @@ from lakestream.contract.registry.limits import SCHEMA_ID_MAX
 from lakestream.contract.registry.parsed import Referred
 from lakestream.contract.registry.resolving import References
 from lakestream.contract.registry.submitted import parsed_body
+from lakestream.contract.values.message import THE_FIRST, Message, name_of_message
 from lakestream.metadata.registry_store import RegistryStore
+from lakestream.model.errors import Exhausted, Invalid
 from lakestream.model.registry import SchemaBody, SchemaFormat
 from lakestream.world.threads import Threads
 
@@ -28,10 +30,10 @@ class RegisteredWriters:
         self._store = store
         self._references = References(store)
         self._threads = threads
-        self._kept: dict[tuple[int, str], RegisteredWriter] = {}
+        self._kept: dict[tuple[int, Message], RegisteredWriter] = {}
         """Schemas never change under their id, and there are few."""
 
-    async def by_id(self, id: int, *, message: str = "") -> RegisteredWriter | None:
+    async def by_id(self, id: int, *, message: Message = THE_FIRST) -> RegisteredWriter | None:
         """None where the registry has no such schema. Raises ValueError where its values cannot become columns, and
         InvalidSchema where what it refers to is gone."""
         if (id, message) not in self._kept:
@@ -43,20 +45,28 @@ class RegisteredWriters:
             self._kept[id, message] = await self._threads.run(partial(_registered, id, body, referred, message))
         return self._kept[id, message]
 
+    async def by_id_or_why(self, id: int, *, message: Message = THE_FIRST) -> RegisteredWriter | str | None:
+        """The same, with the reason in words where there cannot be such a writer."""
+        try:
+            return await self.by_id(id, message=message)
+        except (ValueError, Invalid, Exhausted) as error:
+            return str(error)
+
     async def latest_id(self, subject: str) -> int | None:
         """Of the subject's newest version."""
         live = (await self._store.subject_view(subject)).live
         return live[-1].schema_id if live else None
 
 
-def _registered(id: int, body: SchemaBody, referred: list[Referred], message: str) -> RegisteredWriter:
+def _registered(id: int, body: SchemaBody, referred: list[Referred], message: Message) -> RegisteredWriter:
     parsed = parsed_body(body, referred)
     match body.format:
         case SchemaFormat.AVRO:
             return RegisteredWriter(avro_writer(parsed, id), from_avro.wanted_columns(parsed))
         case SchemaFormat.PROTOBUF:
-            writer = protobuf_writer(parsed, number=id, framed=True, message=message)
-            return RegisteredWriter(writer, from_protobuf.wanted_columns(parsed, message))
+            name = name_of_message(parsed, message)
+            writer = protobuf_writer(parsed, number=id, framed=True, message=name)
+            return RegisteredWriter(writer, from_protobuf.wanted_columns(parsed, name))
         case SchemaFormat.JSON:
             writer = Writer(number=id, format="json", codec=JSON_VERSION, framed=True)
             return RegisteredWriter(writer, from_json_schema.wanted_columns(parsed))

@@ -1,7 +1,8 @@
 """Rules: what a file's footer says of how its values are read back from its columns.
 
-    {"version": 1, "layout": ..., "writers": [{..., "shapes": [...]}, ...]}
+    {"version": 1, "layout": ..., "writers": [{..., "shapes": [...]}, ...], "restated": true}
 
+"restated" is there if some values do not come back as they were produced, because the topic had waived that.
 Complete in itself: neither the table nor the registry is asked, whatever became of columns and schemas since.
 """
 
@@ -20,10 +21,13 @@ class Rules(NamedTuple):
     writers: tuple[Writer, ...]
     shapes: Mapping[int, Sequence[str]]
     """By the writer's number."""
+    restated: bool = False
+    """Whether some values are given back in another spelling than they were produced in."""
 
     def to_text(self) -> str:
         writers = [writer.to_json() | {"shapes": list(self.shapes.get(writer.number, ()))} for writer in self.writers]
         content = {"version": VERSION, "layout": self.layout.to_text(), "writers": writers}
+        content |= {"restated": True} if self.restated else {}
         return json.dumps(content, separators=(",", ":"))
 
     @classmethod
@@ -33,4 +37,5 @@ class Rules(NamedTuple):
         if content["version"] != VERSION:
             raise ValueError(f"its values are of version {content['version']}: a newer Lakestream reads them")
         shapes = {writer["number"]: writer.pop("shapes") for writer in content["writers"]}
-        return cls(Layout.from_text(content["layout"]), tuple(map(Writer.from_json, content["writers"])), shapes)
+        writers = tuple(map(Writer.from_json, content["writers"]))
+        return cls(Layout.from_text(content["layout"]), writers, shapes, content.get("restated", False))

@@ -153,6 +153,23 @@ def test_a_dropped_field_leaves_its_column_and_finds_it_again() -> None:
     assert layout.merged([Wanted(key="a", kind="long")]).columns[0].id == 1
 
 
+@few
+@given(st.lists(st.tuples(st.booleans(), wanteds(1)), max_size=6))
+def test_columns_of_keys_and_of_values_share_no_id_and_no_name(turns: list[tuple[bool, tuple[Wanted, ...]]]) -> None:
+    layout = Layout()
+    for of_keys, wanted in turns:
+        with suppress(CannotFollow):
+            grown = layout.merged_keys(wanted) if of_keys else layout.merged(wanted)
+            untouched = (layout.columns, grown.columns) if of_keys else (layout.key_columns, grown.key_columns)
+            assert untouched[0] == untouched[1]
+            layout = grown
+    ids = [one.id for column in layout.all_columns for one in column.walk()]
+    names = [column.name.lower() for column in layout.all_columns]
+    assert len(ids) == len(set(ids))
+    assert len(names) == len(set(names))
+    assert Layout.from_text(layout.to_text()) == layout
+
+
 @pytest.mark.parametrize(
     ("wanted", "reason"),
     [
@@ -176,7 +193,7 @@ def test_there_is_an_end_to_columns() -> None:
 
 def test_a_layout_of_a_newer_version_is_refused() -> None:
     with pytest.raises(ValueError, match="a newer Lakestream reads it"):
-        Layout.from_text('{"version":2,"next-id":1,"columns":[]}')
+        Layout.from_text('{"version":3,"next-id":1,"columns":[]}')
 
 
 def test_a_layout_of_version_1_is_read_and_written_as_it_was() -> None:
@@ -189,4 +206,15 @@ def test_a_layout_of_version_1_is_read_and_written_as_it_was() -> None:
         (3, "where", "struct"),
         (9, "user__key", "binary"),
         (10, "ID_2", "string"),
+    ]
+
+
+def test_a_layout_with_columns_of_keys_is_of_version_2_and_read_and_written_as_it_was() -> None:
+    text = (Path(__file__).parents[2] / "golden" / "columns" / "layout-v2.json").read_text().strip()
+    layout = Layout.from_text(text)
+    assert layout.to_text() == text
+    assert [(column.id, column.name, column.kind) for column in layout.columns] == [(1, "key", "long")]
+    assert [(column.id, column.name, column.kind) for column in layout.key_columns] == [
+        (2, "key_2", "string"),
+        (3, "key_3", "struct"),
     ]

@@ -17,32 +17,36 @@ from lakestream.table.compaction.typed_rows import TypedRows
 GROUP_ROWS = 16
 
 
-def records(values: list[bytes | None]) -> pa.RecordBatch:
+def records(values: list[bytes | None], keys: list[bytes | None] | None = None) -> pa.RecordBatch:
     rows = [
-        {"offset": at, "timestamp": 1_700_000_000_000, "key": None, "value": value, "headers": []}
+        {"offset": at, "timestamp": 1_700_000_000_000, "key": keys and keys[at], "value": value, "headers": []}
         for at, value in enumerate(values)
     ]
     return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 
-def typed_files(contract: TopicContract, values: list[bytes | None]) -> tuple[list[bytes], Needs]:
+def typed_files(
+    contract: TopicContract, values: list[bytes | None], keys: list[bytes | None] | None = None
+) -> tuple[list[bytes], Needs]:
     """The file for everyone and the one for the log, as far as they have rows."""
     typed = TypedRows(contract)
     sinks = (Parts(), Parts())
     writers: list[TableFileWriter | None] = [None, None]
-    for for_log, part in typed.split(rows_stretch(records(values), partition=0, codec=Codec.NONE)):
-        writer = TableFileWriter(sinks[for_log], typed=typed.schema, limits=GroupLimits(rows_max=GROUP_ROWS))
+    for for_log, part in typed.split(rows_stretch(records(values, keys), partition=0, codec=Codec.NONE)):
+        writer = TableFileWriter(
+            sinks[for_log], typed=typed.schema, keys=typed.key_schema, limits=GroupLimits(rows_max=GROUP_ROWS)
+        )
         writer.add(part)
         writers[for_log] = writer
     for writer in writers:
         if writer is not None:
             writer.close(path="memory://file", rules=typed.decoder.rules().to_text())
     files = [b"".join(sink.parts) for sink, writer in zip(sinks, writers, strict=True) if writer is not None]
-    return files, typed.decoder.needs
+    return files, typed.needs
 
 
-def replayed(files: list[bytes]) -> dict[int, bytes | None]:
-    """By offset, from nothing but the files."""
+def replayed(files: list[bytes], what: str = "value") -> dict[int, bytes | None]:
+    """By offset, from nothing but the files: values, or keys."""
     restorer, found = ContractRestorer(), dict[int, bytes | None]()
     for content in files:
         footer = parse_footer("memory://file", content, len(content))
@@ -50,5 +54,5 @@ def replayed(files: list[bytes]) -> dict[int, bytes | None]:
             wanted = bytes_of_group(footer, group, record_columns(footer))
             data = memoryview(content)[wanted.at : wanted.at + wanted.length]
             rows = rows_of_group(footer, wanted, data, restorer)
-            found |= dict(zip(rows.column("offset").to_pylist(), rows.column("value").to_pylist(), strict=True))
+            found |= dict(zip(rows.column("offset").to_pylist(), rows.column(what).to_pylist(), strict=True))
     return found

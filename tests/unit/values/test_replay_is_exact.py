@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakestream.contract.codecs.avro.codec import writer_of
-from lakestream.contract.codecs.json.inference import wanted_from_unknown
+from lakestream.contract.codecs.json.inference import grown_by_unknown
 from lakestream.contract.columns.from_avro import wanted_columns
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.registry.avro.format import AvroFormat
@@ -100,7 +100,7 @@ def test_json_of_any_shape_among_anything_else(values: list[bytes | None]) -> No
     for _ in range(2):  # once without columns, once with those that were asked for
         files, needs = typed_files(contract, values)
         assert replayed(files) == dict(enumerate(values))
-        layout = contract.layout.merged(wanted_from_unknown(needs.keys, contract.layout))
+        layout = grown_by_unknown(needs.keys, contract.layout)
         contract = TopicContract(mode=ValueMode.PLAIN, writers=(JSON_WRITER,), layout=layout)
 
 

@@ -1,6 +1,7 @@
 """Arrow's buffers of one decoded batch: made for a guess, grown when a kernel asks, and put together at the end.
 
-Rows are known, bytes and items are not. Memory that is never touched costs nothing, so guesses are generous.
+Rows are known, bytes and items are not. Memory that is never touched costs nothing, so guesses of bytes are generous,
+and what they are made for is not cleared before.
 """
 
 import numpy as np
@@ -89,14 +90,15 @@ class Buffers:
             self._growable_bytes -= size - old.size
             if self._growable_bytes < 0:
                 return False
-        new = self._allocated(size)
+        is_text = cell == k.DATA and self._program.nodes[number].is_bytes
+        new = self._allocated(size, cleared=not is_text)
         if old is not None:
             new[: old.size] = old
         self._arrays[number][cell] = new
         return self._set(number, cell, new.ctypes.data)
 
-    def _allocated(self, size: int) -> NDArray[np.uint8]:
-        return np.zeros(size, dtype=np.uint8)
+    def _allocated(self, size: int, *, cleared: bool) -> NDArray[np.uint8]:
+        return np.zeros(size, dtype=np.uint8) if cleared else np.empty(size, dtype=np.uint8)
 
     def _cell(self, number: int, cell: int) -> int:
         return int(self.nodes[number * k.NODE_CELLS + cell])

@@ -12,37 +12,40 @@ from numpy.typing import NDArray
 
 from lakestream.contract.codecs.codec import Decoded, Errors, Writer
 from lakestream.contract.codecs.json import kernels
-from lakestream.contract.codecs.json.decoding import Notes, fresh_hints, source_of
-from lakestream.contract.codecs.json.faults import reason
-from lakestream.contract.codecs.json.fields import Inputs, Outputs, kinds_of
+from lakestream.contract.codecs.json.decoding import Notes, bytes_of, fresh_hints, source_of
+from lakestream.contract.codecs.json.faults import IN_ELEMENT, reason
+from lakestream.contract.codecs.json.inputs import Inputs
 from lakestream.contract.codecs.json.kernels import Source
 from lakestream.contract.codecs.json.keys import ColumnKeys
+from lakestream.contract.codecs.json.outputs import Outputs
+from lakestream.contract.codecs.json.slots import slots_of
 from lakestream.contract.codecs.json.template import template_of
 from lakestream.contract.codecs.json.tree import ShapeTree
 from lakestream.contract.columns.arrow import arrow_schema
 from lakestream.contract.columns.layout import Layout
 
-CODEC_VERSION = 1
+CODEC_VERSION = 2
+FLAT_VERSION = 1
+"""Under these rules structs and lists were not filled: what is nested was text."""
 _BYTES_MORE = 4096
 ENCODED_BYTES_MAX = 2**31 - 1
 """What the offsets of an Arrow array can count."""
 
 
 def bind(writer: Writer, layout: Layout, *, declared: bool = False) -> "JsonCodec":
-    if writer.codec != CODEC_VERSION:
+    if writer.codec not in (FLAT_VERSION, CODEC_VERSION):
         raise ValueError(f"the values were written by version {writer.codec} of the rules for JSON: update Lakestream")
-    return JsonCodec(layout, declared=declared)
+    return JsonCodec(layout, declared=declared, nested=writer.codec > FLAT_VERSION)
 
 
 class JsonCodec:
-    def __init__(self, layout: Layout, *, declared: bool) -> None:
-        self._layout = layout
+    def __init__(self, layout: Layout, *, declared: bool, nested: bool) -> None:
         self._declared = declared
         self._schema = arrow_schema(layout.columns)
-        self._ids = [column.id for column in layout.columns]
-        self._keys = ColumnKeys(layout.columns)
-        self._hints = fresh_hints(kinds_of(layout.columns))
-        self._tree = ShapeTree(layout.columns)
+        self._slots = slots_of(layout.columns, nested=nested)
+        self._keys = ColumnKeys(self._slots)
+        self._hints = fresh_hints(self._slots)
+        self._tree = ShapeTree(self._slots)
 
     @property
     def shapes(self) -> list[str]:
@@ -51,7 +54,7 @@ class JsonCodec:
     @shapes.setter
     def shapes(self, shapes: Sequence[str]) -> None:
         """Of the file to be encoded. Raises ValueError where they are not of this layout."""
-        tree = ShapeTree(self._layout.columns)
+        tree = ShapeTree(self._slots)
         for shape in shapes:
             if not tree.add(shape):
                 raise ValueError("the file has more shapes than this version writes: update Lakestream")
@@ -59,8 +62,8 @@ class JsonCodec:
 
     def decode(self, values: pa.BinaryArray) -> Decoded:
         source = source_of(values)
-        outputs = Outputs(self._layout.columns, len(values))
-        notes = Notes(source, len(self._ids), self._hints)
+        outputs = Outputs(self._slots, len(values), bytes_of(source))
+        notes = Notes(source, self._slots, self._hints)
         self._walk(source, outputs, notes)
         return Decoded(
             columns=pa.RecordBatch.from_arrays(outputs.arrays(self._schema.types), schema=self._schema),
@@ -75,7 +78,7 @@ class JsonCodec:
             raise ValueError("rows of JSON are encoded by their shapes, and there are none")
         if len(shapes) and (shapes.min() < 0 or shapes.max() >= len(self.shapes)):
             raise ValueError("a row has a shape that its file does not: the file is damaged")
-        inputs = Inputs(self._layout.columns, columns)
+        inputs = Inputs(self._slots, columns)
         offsets = np.zeros(len(shapes) + 1, np.int32)
         room = _room(self._bytes_expected(shapes) + inputs.bytes_expected() + _BYTES_MORE)
         row, end = 0, 0
@@ -114,20 +117,22 @@ class JsonCodec:
             )
             if row == rows:
                 return
-            tokens = [*self._tree.path(notes.left_tree_at()), *notes.tokens(self._ids)]
+            tokens = [*self._tree.path(notes.left_tree_at()), *notes.tokens()]
             may_grow = self._tree.add(template_of(tokens))
             untried = row + 1
 
     def _errors(self, values: pa.BinaryArray, notes: Notes) -> Errors:
         errors, work = Errors(), notes.work
         for row in np.flatnonzero(work.fault).tolist():
-            column = self._layout.columns[work.fault_column[row]] if work.fault_column[row] >= 0 else None
+            slot = self._slots[work.fault_column[row]] if work.fault_column[row] >= 0 else None
+            if slot is not None and work.fault[row] & IN_ELEMENT:
+                slot = self._slots[slot.element]
             text = reason(
-                int(work.fault[row]),
+                int(work.fault[row]) & ~IN_ELEMENT,
                 values[row].as_py(),
                 int(work.fault_at[row]),
-                field=column.keys[0] if column else None,
-                declared=column.kind if column else "",
+                field=slot.path if slot else None,
+                declared=slot.column.kind if slot else "",
             )
             errors.add(row, text)
         return errors

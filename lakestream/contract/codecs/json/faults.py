@@ -25,6 +25,9 @@ OK = 0
     TOO_LARGE,
 ) = range(1, 22)
 
+IN_ELEMENT = 64
+"""A bit beside the others: it is the element of a list, not the list, that is at fault."""
+
 NESTING_MAX = 64
 """One bit for each level, in one word."""
 
@@ -52,13 +55,17 @@ REASONS = {
     TOO_LARGE: "the number is beyond what {declared} holds",
 }
 
+_NESTED = {"struct": "object", "list": "array"}
+"""What a JSON Schema calls them."""
 _KINDS = {'"': "a string", "{": "an object", "[": "an array", "t": "a boolean", "f": "a boolean", "n": "null"}
 
 
 def reason(fault: int, value: bytes, at: int, *, field: str | None, declared: str) -> str:
-    """`at`: where in the value. `field`: the key of the column that it concerns, if it does one."""
+    """`at`: where in the value. `field`: the keys of the column that it concerns, if it does one."""
     rest = value[at : at + 16].decode("utf-8", "replace")
     found = repr(rest[0]) if rest else "the end"
-    text = REASONS[fault].format(found=found, kind=_KINDS.get(rest[:1], "a number"), declared=declared)
+    text = REASONS[fault].format(
+        found=found, kind=_KINDS.get(rest[:1], "a number"), declared=_NESTED.get(declared, declared)
+    )
     where = f"byte {at}" if field is None else f"field '{field}' (byte {at})"
     return f"{where}: {text}"

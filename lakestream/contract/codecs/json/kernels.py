@@ -4,6 +4,9 @@
          ->  where the tree ends, parse key by key, and note what a new shape would be
          ->  encode by the shape found, compare with the row: equal is exact
 
+Columns are numbered as slots.py has them: those inside a struct have numbers of their own, and the text up to a value
+may lead into an object and out of another. A list's elements lie in a pool that all lists share, one after another.
+
 All kernels live in one file on purpose: Numba's cache watches only the file of the function that Python called.
 
 Memory is reached by address, since values, columns and shapes lie in many buffers and Numba would compile anew for
@@ -28,15 +31,27 @@ from lakestream.contract.codecs.json.faults import NESTING_MAX
 from lakestream.contract.codecs.json.styles import DECIMALS_MAX, FIXED, UNSTYLED
 
 # What a column holds.
-BOOLEAN, LONG, INT, DOUBLE, STRING, TEXT, NOTHING = range(7)
-"""TEXT: JSON of any kind. NOTHING: a kind of column that JSON does not fill."""
+BOOLEAN, LONG, INT, DOUBLE, STRING, TEXT, NOTHING, STRUCT, LIST, REST = range(10)
+"""TEXT: JSON of any kind. NOTHING: a kind of column that JSON does not fill. REST: members that have no column."""
 
 # What a value is: bits, so that kinds of several rows can be merged.
-IS_LONG, IS_DOUBLE, IS_BOOLEAN, IS_STRING, IS_NESTED = 1, 2, 4, 8, 16
+IS_LONG, IS_DOUBLE, IS_BOOLEAN, IS_STRING, IS_OBJECT, IS_ARRAY = 1, 2, 4, 8, 16, 32
+ELEMENTS = 8
+"""So many bits above those of an array stand those of its elements."""
 
 # Numbers that a decode carries on, in Work.state.
-ARENA, STAMP, LEFT, TOKENS, UNKNOWN, UNKNOWN_NOW = range(6)
-STATES = 6
+ARENA, STAMP, LEFT, TOKENS, UNKNOWN, UNKNOWN_NOW, OPENS, POOL, REST_START, REST_END = range(10)
+STATES = 10
+
+# In which object a key stands: the number of its struct, or one of these. Below them: an object without a column.
+TOP, DONE = -1, -2
+ELEMENT = -2
+"""In the place of the struct that a list's element stands in: it has no key."""
+STRUCT_DEPTH_MAX = 8
+"""Objects within the outermost one whose keys are looked at to find columns for them."""
+
+_DEEPER = -1
+"""No fault: a slot of the shapes known so far stands here, but the value has slots of its own."""
 
 # Where a row's walk ended, if not at the node of a shape.
 NEW_SHAPE, NO_SHAPE = -1, -2
@@ -110,6 +125,14 @@ class Fields(NamedTuple):
     """0: nothing is null."""
     first_bit: int
     """Of row 0, in the bitmaps: slices of Arrow arrays start anywhere."""
+    parent: int
+    """Number of the struct that a column is in, or TOP, or ELEMENT."""
+    depth: int
+    """How many structs it is in."""
+    element: int
+    """Lists: number of the column that their elements are."""
+    rest: int
+    """Number of the column that takes what has none, itself; -1: there is no such column."""
 
 
 class Keys(NamedTuple):
@@ -117,6 +140,7 @@ class Keys(NamedTuple):
 
     slots: int
     slot_count: int
+    context: int
     address: int
     length: int
     column: int
@@ -125,6 +149,7 @@ class Keys(NamedTuple):
 class Tree(NamedTuple):
     """The known shapes, as arrays or by the addresses of those; see tree.py. Of literals 64 bits, else 32."""
 
+    literal_context: Any
     literal_address: Any
     literal_length: Any
     literal_column: Any
@@ -139,6 +164,12 @@ class Tree(NamedTuple):
     token_literal: Any
     token_style: Any
     token_column: Any
+    literal_opens: Any
+    opened: Any
+    """Structs that begin within a literal: from `literal_opens` of it to that of the next."""
+    shape_opens: Any
+    shape_opened: Any
+    """The same for whole shapes."""
 
 
 class Work(NamedTuple):
@@ -146,6 +177,8 @@ class Work(NamedTuple):
 
     arena: int
     """Room for strings without their escapes: as much as all rows have bytes."""
+    rest_arena: int
+    """As much for what has no column."""
     scratch: int
     scratch_end: int
     state: Any
@@ -156,11 +189,16 @@ class Work(NamedTuple):
     token_length: Any
     token_style: Any
     token_column: Any
+    open_at: Any
+    open_column: Any
     unknown_slots: int
+    unknown_context: int
     unknown_address: int
     unknown_length: int
     """Addresses, as those of keys."""
     unknown_kinds: Any
+    unknown_depth: Any
+    unknown_count: Any
     unknown_seen: Any
     unknown_now: Any
     unknown_now_kind: Any
@@ -313,8 +351,9 @@ def _same(one, other, count):
 
 
 @_kernel
-def text_hash(address, length):
+def text_hash(context, address, length):
     hashed = np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(length)
+    hashed ^= np.uint64(context + 1) * np.uint64(0xD6E8FEB86659FD93)
     for k in range(length):
         hashed = (hashed ^ np.uint64(_byte(address + k))) * np.uint64(0x100000001B3)
     return np.int64((hashed ^ (hashed >> np.uint64(29))) & np.uint64(0x7FFFFFFFFFFFFFFF))
@@ -1010,42 +1049,6 @@ def _nested_end(at, end):
             break
 
 
-@_apart
-def _member(at, end, first):
-    """(fault, position of the value, key, behind the key, flags); a key's end of -1: the object and the row end."""
-    at = _behind_space(at, end)
-    if at >= end:
-        return (faults.EMPTY if first else faults.CUT_OFF), at, at, at, 0
-    byte = _byte(at)
-    after = at
-    if byte != (123 if first else 44) and not (byte == 125 and not first):
-        return (faults.NO_OBJECT if first else faults.NO_COMMA), at, at, at, 0
-    if byte != 125:
-        after = _behind_space(at + 1, end)
-        if first and after < end and _byte(after) == 125:
-            at = after
-            byte = 125
-    if byte == 125:
-        at = _behind_space(at + 1, end)
-        return (faults.OK if at == end else faults.TRAILING), at, at, -1, 0
-    if after >= end:
-        return faults.CUT_OFF, after, at, at, 0
-    if _byte(after) != 34:
-        return faults.NO_KEY, after, at, at, 0
-    key = after + 1
-    fault, at, flags = _string(key, end)
-    if fault != faults.OK:
-        return fault, at, key, key, flags
-    key_end = at
-    at = _behind_space(at + 1, end)
-    if at >= end:
-        return faults.CUT_OFF, at, key, key_end, flags
-    if _byte(at) != 58:
-        return faults.NO_COLON, at, key, key_end, flags
-    at = _behind_space(at + 1, end)
-    return (faults.OK if at < end else faults.CUT_OFF), at, key, key_end, flags
-
-
 # --- values to columns -------------------------------------------------------------------------
 
 
@@ -1097,6 +1100,8 @@ def _string_value(at, end, row, column, kind, declared, fields, work):
         _store_text(fields, work, column, row, at, after - at, styles.RAW)
         return faults.OK, after, styles.RAW, IS_STRING
     if kind != STRING:
+        if kind == REST:
+            return _DEEPER, at, UNSTYLED, 0
         return (faults.MISFIT if declared and kind != NOTHING else faults.OK), after, UNSTYLED, IS_STRING
     if flags & HALF_SURROGATE:
         return (faults.SURROGATE if declared else faults.OK), after, UNSTYLED, IS_STRING
@@ -1129,13 +1134,19 @@ def _style_by_trial(hint, decimals, at, end, number, scratch):
 
 
 @_small
+def _fits_long(digits, count, decimals, exponent, negative):
+    whole = decimals < 0 and not exponent
+    return whole and (count < 19 or (count == 19 and (digits >= 0 or (negative and digits == INT64_MIN))))
+
+
+@_small
 def _number_value(at, end, row, column, kind, declared, fields, work):
     fault, after, digits, count, decimals, last_is_zero, exponent = _number(at, end)
     if fault != faults.OK:
         return fault, after, UNSTYLED, 0
     negative = _byte(at) == 45
     whole = decimals < 0 and not exponent
-    fits_long = whole and (count < 19 or (count == 19 and (digits >= 0 or (negative and digits == INT64_MIN))))
+    fits_long = _fits_long(digits, count, decimals, exponent, negative)
     value_kind = IS_LONG if fits_long else IS_DOUBLE
     if kind in (LONG, INT):
         number = -digits if negative else digits
@@ -1192,15 +1203,138 @@ def _word_value(at, end, row, column, kind, declared, fields, work):
     return (faults.MISFIT if declared and kind != NOTHING else faults.OK), after, UNSTYLED, IS_BOOLEAN
 
 
+@_small
+def _is_misfit(fault):
+    """Whether the value is to blame, not what follows."""
+    return fault == faults.MISFIT or fault == faults.TOO_LARGE or fault == faults.SURROGATE
+
+
+@_apart
+def _element_value(at, end, row, column, declared, fields, work):
+    """As `_value`, of a list's element: one that has parts does not fit."""
+    kind = _at64(fields.kind, column)
+    byte = _byte(at)
+    if byte == 34:
+        fault, after, style, value_kind = _string_value(at, end, row, column, kind, declared, fields, work)
+    elif byte == 45 or 48 <= byte <= 57:
+        fault, after, style, value_kind = _number_value(at, end, row, column, kind, declared, fields, work)
+    elif byte == 116 or byte == 102:
+        fault, after, style, value_kind = _word_value(at, end, row, column, kind, declared, fields, work)
+    elif byte == 123 or byte == 91:
+        fault, after = _nested_end(at, end)
+        if fault == faults.OK and declared:
+            fault = faults.MISFIT
+        style, value_kind = UNSTYLED, 0
+    elif byte == 110 and _is_word(at, end, 4, _NULL):
+        fault, after, style, value_kind = faults.OK, at + 4, styles.NULL, 0
+    else:
+        fault, after = _scalar_end(at, end)
+        style, value_kind = UNSTYLED, 0
+    return fault, (at if _is_misfit(fault) else after), style, value_kind
+
+
+@_apart
+def _list_value(at, end, row, column, declared, fields, work):
+    """An array whose elements are to be of one kind. All of them are written in one style, the last one's."""
+    element = _at64(fields.element, column)
+    spaced = _at64(work.hint, column) >= styles.SPACED
+    styled = True
+    first = work.state[POOL]
+    count = 0
+    at += 1
+    value = _behind_space(at, end)
+    if value < end and _byte(value) == 93:
+        styled = value == at
+        at = value
+    else:
+        while True:
+            if value >= end:
+                return faults.CUT_OFF, value, UNSTYLED, 0
+            fault, at, style, _ = _element_value(value, end, first + count, element, declared, fields, work)
+            count += 1
+            work.state[POOL] = first + count  # also of a row that is given up: its places are not clean
+            if fault != faults.OK:
+                return fault | faults.IN_ELEMENT, at, UNSTYLED, 0
+            styled = styled and style != UNSTYLED
+            after = _behind_space(at, end)
+            if after >= end:
+                return faults.CUT_OFF, after, UNSTYLED, 0
+            styled = styled and after == at
+            at = after
+            if _byte(at) == 93:
+                break
+            if _byte(at) != 44:
+                return faults.NO_COMMA, at, UNSTYLED, 0
+            value = _behind_space(at + 1, end)
+            if count == 1:
+                spaced = value > at + 1
+            styled = styled and value - at - 1 == (1 if spaced else 0)
+    _put_int64(_at64(fields.values, column) + 8 * row, first)
+    _put_int32(_at64(fields.lengths, column) + 4 * row, count)
+    _set_bit(_at64(fields.valid, column), row)
+    if not styled:
+        return faults.OK, at + 1, UNSTYLED, IS_ARRAY
+    style = (styles.SPACED if spaced else styles.LISTS) + _at64(work.hint, element)
+    _put_int64(work.hint + 8 * column, style)
+    return faults.OK, at + 1, style, IS_ARRAY
+
+
+@_apart
+def _array_kinds(at, end):
+    """(position behind a proven array, its kind and those of its elements)
+
+    Where it has spaces that no style has, it is told as if it had objects: a list could not give it back.
+    """
+    kinds = 0
+    space = -1
+    start = at + 1
+    at = _behind_space(start, end)
+    kinds |= IS_OBJECT if at > start else 0
+    while _byte(at) != 93:
+        byte = _byte(at)
+        if byte == 123 or byte == 91:
+            _, at = _nested_end(at, end)
+            kinds |= IS_OBJECT
+        elif byte == 34:
+            _, at = _scalar_end(at, end)
+            kinds |= IS_STRING
+        elif byte == 45 or 48 <= byte <= 57:
+            negative = byte == 45
+            _, at, digits, count, decimals, _, exponent = _number(at, end)
+            kinds |= IS_LONG if _fits_long(digits, count, decimals, exponent, negative) else IS_DOUBLE
+        else:
+            _, at = _scalar_end(at, end)
+            kinds |= 0 if byte == 110 else IS_BOOLEAN
+        start = at
+        at = _behind_space(start, end)
+        kinds |= IS_OBJECT if at > start else 0
+        if _byte(at) == 44:
+            start = at + 1
+            at = _behind_space(start, end)
+            space = at - start if space < 0 else space
+            kinds |= IS_OBJECT if at - start != space or space > 1 else 0
+    return at + 1, IS_ARRAY | (kinds << ELEMENTS)
+
+
 @_apart
 def _nested_value(at, end, row, column, kind, declared, fields, work):
+    is_object = _byte(at) == 123
+    if kind == STRUCT and is_object:
+        return _DEEPER, at, UNSTYLED, 0
+    if kind == LIST and not is_object:
+        return _list_value(at, end, row, column, declared, fields, work)
     fault, after = _nested_end(at, end)
     if fault != faults.OK:
         return fault, after, UNSTYLED, 0
     if _holds_raw(kind, declared):
         _store_text(fields, work, column, row, at, after - at, styles.RAW)
-        return faults.OK, after, styles.RAW, IS_NESTED
-    return (faults.MISFIT if declared and kind != NOTHING else faults.OK), after, UNSTYLED, IS_NESTED
+        return faults.OK, after, styles.RAW, IS_OBJECT
+    if column < 0 and not is_object:
+        after, kinds = _array_kinds(at, end)
+        return faults.OK, after, UNSTYLED, kinds
+    if declared and kind != NOTHING:
+        return faults.MISFIT, at, UNSTYLED, IS_OBJECT
+    return faults.OK, after, UNSTYLED, IS_OBJECT
 
 
 @_small
@@ -1222,8 +1356,8 @@ def _value(at, end, row, column, declared, fields, work):
     else:
         fault, after = _scalar_end(at, end)
         return fault, after, UNSTYLED, 0
-    if fault == faults.MISFIT or fault == faults.TOO_LARGE or fault == faults.SURROGATE:
-        after = at  # the value is to blame, not what follows
+    if _is_misfit(fault):
+        after = at
     return fault, after, style, value_kind
 
 
@@ -1231,14 +1365,15 @@ def _value(at, end, row, column, declared, fields, work):
 
 
 @_apart
-def _find_text(slots, slot_count, tries_max, addresses, lengths, address, length):
+def _find_text(slots, slot_count, tries_max, contexts, addresses, lengths, context, address, length):
     """(number of the text or -1, the slot where it is or would be; -1 where that is not among the first `tries_max`)"""
-    slot = text_hash(address, length) & (slot_count - 1)
+    slot = text_hash(context, address, length) & (slot_count - 1)
     for _ in range(tries_max):
         found = _at32(slots, slot)
         if found < 0:
             return found, slot
-        if _at64(lengths, found) == length and _same(_at64(addresses, found), address, length):
+        same_place = _at64(lengths, found) == length and _at64(contexts, found) == context
+        if same_place and _same(_at64(addresses, found), address, length):
             return found, slot
         slot = (slot + 1) & (slot_count - 1)
     return np.int64(-1), np.int64(-1)
@@ -1263,22 +1398,71 @@ def _child(tree, node, literal, style):
 
 
 @_apart
-def _leave(tree, node, work):
-    """Step off the tree: from here on keys are checked one by one against those above."""
-    work.state[LEFT] = node
-    work.state[TOKENS] = 0
-    work.state[STAMP] += 1
-    work.state[UNKNOWN_NOW] = 0
-    while node > 0:
-        work.seen[_at64(tree.literal_column, _at32(tree.node_literal, node))] = work.state[STAMP]
-        node = _at32(tree.node_parent, node)
+def _open(work, fields, struct, row):
+    work.seen[struct] = work.state[STAMP]
+    _set_bit(_at64(fields.valid, struct), row)
 
 
 @_apart
-def _seen_unknown(address, length, work):
+def _leave(tree, node, fields, row, work):
+    """Step off the tree: from here on keys are checked one by one against those above."""
+    work.state[LEFT] = node
+    work.state[TOKENS] = 0
+    work.state[OPENS] = 0
+    work.state[STAMP] += 1
+    work.state[UNKNOWN_NOW] = 0
+    while node > 0:
+        literal = _at32(tree.node_literal, node)
+        work.seen[_at64(tree.literal_column, literal)] = work.state[STAMP]
+        for n in range(_at32(tree.literal_opens, literal), _at32(tree.literal_opens, literal + 1)):
+            _open(work, fields, _at32(tree.opened, n), row)
+        node = _at32(tree.node_parent, node)
+
+
+@_small
+def _context_behind(tree, node, fields):
+    """In which object a row is behind the value of this node."""
+    if node == 0:
+        return np.int64(TOP)
+    return _at64(fields.parent, _at64(tree.literal_column, _at32(tree.node_literal, node)))
+
+
+@_small
+def _context_of(unknown):
+    """An object that has no column, as a context."""
+    return DONE - 1 - unknown
+
+
+@_apart
+def _outer(context, fields, work):
+    """The object around an object."""
+    if context > TOP:
+        return _at64(fields.parent, context)
+    return _at64(work.unknown_context, DONE - 1 - context)
+
+
+@_apart
+def _depth(context, fields, work):
+    if context == TOP:
+        return np.int64(0)
+    if context > TOP:
+        return _at64(fields.depth, context) + 1
+    return work.unknown_depth[DONE - 1 - context] + 1
+
+
+@_apart
+def _seen_unknown(context, address, length, fields, work):
     """(number of the unknown key or -1 where no more are counted, whether this row had it before)"""
     found, slot = _find_text(
-        work.unknown_slots, UNKNOWN_SLOTS, UNKNOWN_TRIES_MAX, work.unknown_address, work.unknown_length, address, length
+        work.unknown_slots,
+        UNKNOWN_SLOTS,
+        UNKNOWN_TRIES_MAX,
+        work.unknown_context,
+        work.unknown_address,
+        work.unknown_length,
+        context,
+        address,
+        length,
     )
     if found < 0:
         found = work.state[UNKNOWN]
@@ -1286,10 +1470,13 @@ def _seen_unknown(address, length, work):
             return np.int64(-1), False
         work.state[UNKNOWN] += 1
         _put_int32(work.unknown_slots + 4 * slot, found)
+        _put_int64(work.unknown_context + 8 * found, context)
         _put_int64(work.unknown_address + 8 * found, address)
         _put_int64(work.unknown_length + 8 * found, length)
         work.unknown_kinds[found] = 0
         work.unknown_seen[found] = 0
+        work.unknown_count[found] = 0
+        work.unknown_depth[found] = _depth(context, fields, work)
     if work.unknown_seen[found] == work.state[STAMP]:
         return found, True
     work.unknown_seen[found] = work.state[STAMP]
@@ -1297,16 +1484,187 @@ def _seen_unknown(address, length, work):
 
 
 @_apart
-def _column_of(key, key_end, flags, keys, work):
-    """(column or -1, address and length of the key without escapes)"""
+def _column_of(context, key, key_end, flags, keys, work):
+    """(column or -1, address and length of the key without escapes, which may lie at the end of the arena)"""
     length = key_end - key
     if flags & HAS_ESCAPES:
         text = work.arena + work.state[ARENA]
         length = _unescaped(key, key_end, text)
-        work.state[ARENA] += length
         key = text
-    found, _ = _find_text(keys.slots, keys.slot_count, keys.slot_count, keys.address, keys.length, key, length)
+    found, _ = _find_text(
+        keys.slots, keys.slot_count, keys.slot_count, keys.context, keys.address, keys.length, context, key, length
+    )
     return (_at64(keys.column, found) if found >= 0 else np.int64(-1)), key, length
+
+
+@_small
+def _note_unknown(work, unknown, kind):
+    now = work.state[UNKNOWN_NOW]
+    work.unknown_now[now] = unknown
+    work.unknown_now_kind[now] = kind
+    work.state[UNKNOWN_NOW] = now + 1
+
+
+@_small
+def _key(at, end):
+    """(fault, where; key, behind it, flags, position of the value); `at`: where the key is due"""
+    if at >= end:
+        return faults.CUT_OFF, at, at, at, 0, at
+    if _byte(at) != 34:
+        return faults.NO_KEY, at, at, at, 0, at
+    key = at + 1
+    fault, key_end, flags = _string(key, end)
+    if fault != faults.OK:
+        return fault, key_end, key, key, flags, at
+    at = _behind_space(key_end + 1, end)
+    if at >= end:
+        return faults.CUT_OFF, at, key, key_end, flags, at
+    if _byte(at) != 58:
+        return faults.NO_COLON, at, key, key_end, flags, at
+    at = _behind_space(at + 1, end)
+    return (faults.OK if at < end else faults.CUT_OFF), at, key, key_end, flags, at
+
+
+@_apart
+def _plain_slot(at, end, first):
+    """As `_next_slot`, of the outermost object, up to a value whatever it is: (fault, where, whether the row ends)"""
+    at = _behind_space(at, end)
+    if at >= end:
+        return (faults.EMPTY if first else faults.CUT_OFF), at, False
+    byte = _byte(at)
+    if byte != (123 if first else 44) and not (byte == 125 and not first):
+        return (faults.NO_OBJECT if first else faults.NO_COMMA), at, False
+    if byte != 125:
+        at = _behind_space(at + 1, end)
+        if first and at < end:
+            byte = _byte(at)
+    if byte == 125:
+        at = _behind_space(at + 1, end)
+        return (faults.OK if at == end else faults.TRAILING), at, True
+    fault, at, _, _, _, _ = _key(at, end)
+    return fault, at, False
+
+
+@_apart
+def _next_slot(at, end, row, first, context, counted, declared, fields, keys, work):
+    """From behind a value, or from the start of a row, to the next value that has a slot, or to the row's end.
+
+    (fault, position of the value or of the fault, column or -1, number of the unknown key or -1, in which object)
+    On the way objects end and others begin. `counted`: the row has left the tree. Its keys are checked then, and the
+    columns of keys are looked up; otherwise only those that may lead into an object.
+    """
+    none = np.int64(-1)
+    opened = False
+    if first:
+        at = _behind_space(at, end)
+        if at >= end:
+            return faults.EMPTY, at, none, none, context
+        if _byte(at) != 123:
+            return faults.NO_OBJECT, at, none, none, context
+        opened = True
+        at += 1
+    while True:
+        at = _behind_space(at, end)
+        if at >= end:
+            return faults.CUT_OFF, at, none, none, context
+        member = at
+        if _byte(at) == 125:
+            at += 1
+            if context == TOP:
+                at = _behind_space(at, end)
+                return (faults.OK if at == end else faults.TRAILING), at, none, none, np.int64(DONE)
+            context = _outer(context, fields, work)
+            opened = False
+            continue
+        if not opened:
+            if _byte(at) != 44:
+                return faults.NO_COMMA, at, none, none, context
+            at = _behind_space(at + 1, end)
+        fault, where, key, key_end, flags, value = _key(at, end)
+        if fault != faults.OK:
+            return fault, where, none, none, context
+        is_object = _byte(value) == 123
+        takes_rest = context == TOP and fields.rest >= 0
+        if not (counted or is_object or takes_rest):
+            return faults.OK, value, none, none, context
+        if flags & HALF_SURROGATE and not takes_rest:
+            if counted and context == TOP:
+                return faults.SURROGATE_KEY, key, none, none, context
+            return faults.OK, value, none, none, context
+        column = none
+        unknown = none
+        text = key
+        length = key_end - key
+        if context >= TOP and not flags & HALF_SURROGATE:
+            column, text, length = _column_of(context, key, key_end, flags, keys, work)
+        elif flags & HAS_ESCAPES and not flags & HALF_SURROGATE:
+            text = work.arena + work.state[ARENA]
+            length = _unescaped(key, key_end, text)
+        if column < 0 and takes_rest:
+            return faults.OK, key - 1, np.int64(fields.rest), none, context
+        if counted and column >= 0:
+            if work.seen[column] == work.state[STAMP]:
+                return faults.TWICE, member, column, none, context
+            work.seen[column] = work.state[STAMP]
+        elif counted:
+            unknown, twice = _seen_unknown(context, text, length, fields, work)
+            if text != key and unknown == work.state[UNKNOWN] - 1:
+                work.state[ARENA] += length
+            if twice:
+                if context == TOP:
+                    return faults.TWICE, key, none, none, context
+                unknown = none
+        if not is_object:
+            return faults.OK, value, column, unknown, context
+        if column >= 0 and _at64(fields.kind, column) == STRUCT:
+            if counted:
+                _open(work, fields, column, row)
+                work.open_at[work.state[OPENS]] = value
+                work.open_column[work.state[OPENS]] = column
+                work.state[OPENS] += 1
+            context = column
+        elif unknown >= 0 and not declared and _depth(context, fields, work) < STRUCT_DEPTH_MAX:
+            _note_unknown(work, unknown, IS_OBJECT)
+            context = _context_of(unknown)
+        else:
+            return faults.OK, value, column, unknown, context
+        opened = True
+        at = value + 1
+
+
+@_apart
+def _rest_value(at, end, row, fields, keys, work):
+    """Members that have no column, from the first one's key on: (fault, position, style). They are added to what the
+    row had of such; only one stretch of them can be written again."""
+    start = at
+    behind = at
+    while True:
+        fault, where, key, key_end, flags, value = _key(at, end)
+        if fault != faults.OK:
+            return fault, where, UNSTYLED
+        if not flags & HALF_SURROGATE:
+            column, _, _ = _column_of(TOP, key, key_end, flags, keys, work)
+            if column >= 0:
+                break
+        byte = _byte(value)
+        fault, after = _nested_end(value, end) if byte == 123 or byte == 91 else _scalar_end(value, end)
+        if fault != faults.OK:
+            return fault, after, UNSTYLED
+        behind = after
+        at = _behind_space(after, end)
+        if at >= end or _byte(at) != 44:
+            break
+        at = _behind_space(at + 1, end)
+    again = work.state[REST_END] > work.state[REST_START]
+    to = work.rest_arena + work.state[REST_END] - (1 if again else 0)
+    _put_byte(to, 44 if again else 123)
+    _move(to + 1, start, behind - start)
+    to += 1 + behind - start
+    _put_byte(to, 125)
+    work.state[REST_END] = to + 1 - work.rest_arena
+    text = work.rest_arena + work.state[REST_START]
+    _store_text(fields, work, fields.rest, row, text, to + 1 - text, UNSTYLED)
+    return faults.OK, behind, (UNSTYLED if again else styles.REST)
 
 
 @_apart
@@ -1323,6 +1681,7 @@ def _note_token(work, at, length, style, column):
 def _row(row, at, end, declared, fields, keys, tree, work):
     """(fault, where, column that it concerns or -1, node of the row's shape, or NEW_SHAPE, or NO_SHAPE)"""
     node = np.int64(0)
+    context = np.int64(TOP)
     on_tree = True
     styled = True
     start = at
@@ -1331,6 +1690,7 @@ def _row(row, at, end, declared, fields, keys, tree, work):
         column = np.int64(-1)
         unknown = np.int64(-1)
         value = at
+        is_rest = False
         if on_tree:
             last = _at32(tree.node_last, node)
             if last >= 0:
@@ -1345,55 +1705,71 @@ def _row(row, at, end, declared, fields, keys, tree, work):
                         column = _at64(tree.literal_column, guess)
                         value = at + length
         if literal < 0:
-            fault, value, key, key_end, flags = _member(at, end, at == start)
-            if fault != faults.OK:
-                return fault, value, column, NO_SHAPE
+            if on_tree:
+                context = _context_behind(tree, node, fields)
+            before = context
+            plain = on_tree and context == TOP and fields.rest < 0
+            if plain:
+                fault, value, done = _plain_slot(at, end, at == start)
+                if fault != faults.OK:
+                    return fault, value, column, NO_SHAPE
+                if done:
+                    context = np.int64(DONE)
+                else:
+                    plain = _byte(value) != 123
+            if not plain:
+                fault, value, column, unknown, context = _next_slot(
+                    at, end, row, at == start, before, not on_tree, declared, fields, keys, work
+                )
+                if fault != faults.OK:
+                    return fault, value, column, NO_SHAPE
             if on_tree:
                 literal, _ = _find_text(
                     tree.literal_slots,
                     LITERAL_SLOTS,
                     LITERAL_SLOTS,
+                    tree.literal_context,
                     tree.literal_address,
                     tree.literal_length,
+                    before,
                     at,
                     value - at,
                 )
-                if literal < 0:
-                    on_tree = False
-                    _leave(tree, node, work)
-            if key_end < 0:
-                if on_tree:
+                node_end = np.int64(-1)
+                if literal >= 0 and context == DONE:
                     node_end = _child(tree, node, literal, styles.END)
                     if node_end >= 0:
                         return faults.OK, value, column, node_end
-                    _leave(tree, node, work)
-                if not styled:
+                if literal < 0 or context == DONE:
+                    on_tree = False
+                    _leave(tree, node, fields, row, work)
+                    fault, value, column, unknown, context = _next_slot(
+                        at, end, row, at == start, before, True, declared, fields, keys, work
+                    )
+                    if fault != faults.OK:
+                        return fault, value, column, NO_SHAPE
+                else:
+                    column = _at64(tree.literal_column, literal)
+            if context == DONE:
+                if not styled or work.state[UNKNOWN_NOW] > 0:
                     return faults.OK, value, column, NO_SHAPE
                 _note_token(work, at, value - at, styles.END, -1)
                 return faults.OK, value, column, NEW_SHAPE
-            if on_tree:
-                column = _at64(tree.literal_column, literal)
-            else:
-                if flags & HALF_SURROGATE:
-                    return faults.SURROGATE_KEY, key, column, NO_SHAPE
-                key_at = key
-                column, key, length = _column_of(key, key_end, flags, keys, work)
-                if column < 0:
-                    styled = False
-                    unknown, twice = _seen_unknown(key, length, work)
-                    if twice:
-                        return faults.TWICE, key_at, column, NO_SHAPE
-        if not on_tree and column >= 0:
-            if work.seen[column] == work.state[STAMP]:
-                return faults.TWICE, at, column, NO_SHAPE
-            work.seen[column] = work.state[STAMP]
-        fault, after, style, kind = _value(value, end, row, column, declared, fields, work)
+            is_rest = fields.rest >= 0 and column == fields.rest
+        if is_rest:
+            fault, after, style = _rest_value(value, end, row, fields, keys, work)
+            kind = 0
+        else:
+            fault, after, style, kind = _value(value, end, row, column, declared, fields, work)
         if fault != faults.OK:
+            if fault == _DEEPER or (not is_rest and column >= 0 and column == fields.rest):
+                _put_int32(tree.node_last + 4 * node, -1)  # that guess misleads: look closer
+                continue
             return fault, after, column, NO_SHAPE
         if style == styles.NULL and column >= 0:
             style = _at64(work.hint, column)
             last = _at32(tree.node_last, node)
-            if on_tree and last >= 0 and _at32(tree.node_literal, last) == literal:
+            if on_tree and last >= 0 and _at32(tree.node_literal, last) == literal and style != UNSTYLED:
                 style = _at32(tree.node_style, last)
         if on_tree:
             child = _child(tree, node, literal, style) if style != UNSTYLED else np.int64(-1)
@@ -1402,17 +1778,16 @@ def _row(row, at, end, declared, fields, keys, tree, work):
                 at = after
                 continue
             on_tree = False
-            _leave(tree, node, work)
-            if work.seen[column] == work.state[STAMP]:
-                return faults.TWICE, at, column, NO_SHAPE
-            work.seen[column] = work.state[STAMP]
-        if style == UNSTYLED:
+            _leave(tree, node, fields, row, work)
+            fault, value, column, unknown, context = _next_slot(
+                at, end, row, at == start, _context_behind(tree, node, fields), True, declared, fields, keys, work
+            )
+            if fault != faults.OK:
+                return fault, value, column, NO_SHAPE
+        if style == UNSTYLED or column < 0:
             styled = False
         if unknown >= 0:
-            now = work.state[UNKNOWN_NOW]
-            work.unknown_now[now] = unknown
-            work.unknown_now_kind[now] = kind
-            work.state[UNKNOWN_NOW] = now + 1
+            _note_unknown(work, unknown, kind)
         elif styled:
             _note_token(work, at, value - at, style, column)
         at = after
@@ -1422,12 +1797,13 @@ def _row(row, at, end, declared, fields, keys, tree, work):
 def _clear_row(fields, row):
     """Null in every column: whatever the row had stored before its fault was found."""
     for column in range(fields.columns):
-        if _at64(fields.kind, column) != NOTHING:
+        kind = _at64(fields.kind, column)
+        if kind != NOTHING and _at64(fields.parent, column) != ELEMENT:
             at = _at64(fields.valid, column) + (row >> 3)
             _put_byte(at, _byte(at) & ~(1 << (row & 7)))
-            if _at64(fields.kind, column) == STRING or _at64(fields.kind, column) == TEXT:
+            if kind in (STRING, TEXT, LIST, REST):
                 _put_int32(_at64(fields.lengths, column) + 4 * row, 0)
-            elif _at64(fields.kind, column) == BOOLEAN:
+            elif kind == BOOLEAN:
                 at = _at64(fields.values, column) + (row >> 3)
                 _put_byte(at, _byte(at) & ~(1 << (row & 7)))
 
@@ -1436,6 +1812,7 @@ def _clear_row(fields, row):
 def _count_unknown(work):
     for now in range(work.state[UNKNOWN_NOW]):
         work.unknown_kinds[work.unknown_now[now]] |= work.unknown_now_kind[now]
+        work.unknown_count[work.unknown_now[now]] += 1
     work.state[UNKNOWN_NOW] = 0
 
 
@@ -1451,6 +1828,8 @@ def decode_rows(first, declared, may_grow, untried, source, fields, keys, tree, 
         start = source.address + np.int64(source.offsets[row])
         end = source.address + np.int64(source.offsets[row + 1])
         arena = work.state[ARENA]
+        pool = work.state[POOL]
+        work.state[REST_START] = work.state[REST_END]
         work.state[UNKNOWN_NOW] = 0
         fault, at, column, node = _row(row, start, end, declared, fields, keys, tree, work)
         if fault != faults.OK:
@@ -1460,12 +1839,16 @@ def decode_rows(first, declared, may_grow, untried, source, fields, keys, tree, 
             _clear_row(fields, row)
         elif node >= 0:
             shape = _at32(tree.node_shape, node)
+            for n in range(_at32(tree.shape_opens, shape), _at32(tree.shape_opens, shape + 1)):
+                _set_bit(_at64(fields.valid, _at32(tree.shape_opened, n)), row)
             after = _encoded_row(row, shape, tree, fields, work.scratch, work.scratch_end)
             if after - work.scratch == end - start and _same(work.scratch, start, end - start):
                 work.shape[row] = shape
                 work.exact[row] = True
         elif node == NEW_SHAPE and may_grow and row >= untried:
             work.state[ARENA] = arena
+            work.state[POOL] = pool
+            work.state[REST_END] = work.state[REST_START]
             return row
         elif work.state[UNKNOWN_NOW] > 0:
             _count_unknown(work)
@@ -1484,6 +1867,85 @@ def gather(addresses, lengths, offsets, to):
 
 
 # --- columns to bytes --------------------------------------------------------------------------
+
+
+@_small
+def _put_boolean(to, true):
+    if true:
+        _put_int32(to, _TRUE)
+        return to + 4
+    _put_byte(to, 102)
+    _put_int32(to + 1, _ALSE)
+    return to + 5
+
+
+@_apart
+def _put_element(to, stop, row, column, style, fields):
+    """A value of a list, which has no parts: the position behind it, or NO_ROOM, or NOT_OF_SHAPE."""
+    if not _has_bit(_at64(fields.valid, column), _at64(fields.first_bit, column) + row):
+        _put_int32(to, _NULL)
+        return to + 4
+    value = _at64(fields.values, column) + 8 * row
+    if styles.RAW <= style <= styles.HTML_QUOTED:
+        length = _int32(_at64(fields.lengths, column) + 4 * row)
+        if length * _ESCAPED_BYTES_MAX + 2 > stop - to:
+            return np.int64(NO_ROOM)
+        if style != styles.RAW:
+            return _put_string(to, _int64(value), length, style)
+        _move(to, _int64(value), length)
+        return to + length
+    if style == styles.WHOLE:
+        return _put_whole(to, _int64(value))
+    if style == styles.BOOLEAN:
+        return _put_boolean(to, _has_bit(_at64(fields.values, column), _at64(fields.first_bit, column) + row))
+    return _put_number(to, value, style)
+
+
+@_apart
+def _put_list(to, stop, row, column, style, fields):
+    first = _int64(_at64(fields.values, column) + 8 * row)
+    count = _int32(_at64(fields.lengths, column) + 4 * row)
+    element = _at64(fields.element, column)
+    spaced = style >= styles.SPACED
+    style -= styles.SPACED if spaced else styles.LISTS
+    _put_byte(to, 91)
+    to += 1
+    for k in range(count):
+        if stop - to < 2 * NUMBER_BYTES_MAX:
+            return np.int64(NO_ROOM)
+        if k > 0:
+            _put_byte(to, 44)
+            to += 1
+            if spaced:
+                _put_byte(to, 32)
+                to += 1
+        to = _put_element(to, stop, first + k, element, style, fields)
+        if to < 0:
+            return to
+    if to >= stop:
+        return np.int64(NO_ROOM)
+    _put_byte(to, 93)
+    return to + 1
+
+
+@_apart
+def _put_rest(to, stop, row, column, fields):
+    """Members without the brackets that stand around them in the column."""
+    text = _int64(_at64(fields.values, column) + 8 * row)
+    length = _int32(_at64(fields.lengths, column) + 4 * row)
+    if length < 2:
+        return np.int64(NOT_OF_SHAPE)
+    if length > stop - to:
+        return np.int64(NO_ROOM)
+    _move(to, text + 1, length - 2)
+    return to + length - 2
+
+
+@_apart
+def _put_parts(to, stop, row, column, style, fields):
+    if style == styles.REST:
+        return _put_rest(to, stop, row, column, fields)
+    return _put_list(to, stop, row, column, style, fields)
 
 
 @_small
@@ -1520,15 +1982,13 @@ def _encoded_row(row, shape, tree, fields, to, stop):
             else:
                 to = _put_whole(to, _int64(_at64(fields.values, column) + 8 * row))
         elif style == styles.BOOLEAN:
-            if _has_bit(_at64(fields.values, column), _at64(fields.first_bit, column) + row):
-                _put_int32(to, _TRUE)
-                to += 4
-            else:
-                _put_byte(to, 102)
-                _put_int32(to + 1, _ALSE)
-                to += 5
-        else:
+            to = _put_boolean(to, _has_bit(_at64(fields.values, column), _at64(fields.first_bit, column) + row))
+        elif style < styles.LISTS:
             to = _put_number(to, _at64(fields.values, column) + 8 * row, style)
+            if to < 0:
+                return to
+        else:
+            to = _put_parts(to, stop, row, column, style, fields)
             if to < 0:
                 return to
     return NOT_OF_SHAPE

@@ -1,32 +1,43 @@
-"""Which key belongs to which column: a hash table for the kernels. A column is also found by the keys it once had."""
+"""Which key belongs to which column, in which object: a hash table for the kernels.
+
+A column is also found by the keys it once had.
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from lakestream.contract.codecs.json.kernels import Keys, text_hash
-from lakestream.contract.columns.column import Column
+from lakestream.contract.codecs.json import kernels
+from lakestream.contract.codecs.json.kernels import ELEMENT, Keys, text_hash
+from lakestream.contract.codecs.json.slots import Slot
+
+_Place = tuple[int, str]
+"""The struct that a key stands in, and the key."""
 
 
 class ColumnKeys:
-    def __init__(self, columns: Sequence[Column]) -> None:
-        owners = _owners(columns)
-        texts = [key.encode("utf-8", "surrogatepass") for key in owners]
+    def __init__(self, slots: Sequence[Slot]) -> None:
+        owners = _owners(slots)
+        contexts = np.array([context for context, _ in owners], np.int64)
+        texts = [key.encode("utf-8", "surrogatepass") for _, key in owners]
         self._text = np.frombuffer(b"".join(texts) or b"\0", np.uint8)
         lengths = np.array([len(text) for text in texts], np.int64)
         starts = self._text.ctypes.data + np.cumsum(lengths) - lengths
-        hashes = [text_hash(int(start), int(length)) for start, length in zip(starts, lengths, strict=True)]
-        self._slots = _slots(hashes)
-        self._table = np.array([starts, lengths, list(owners.values())], np.int64)
+        places = zip(contexts, starts, lengths, strict=True)
+        self._slots = _slots([text_hash(int(context), int(start), int(length)) for context, start, length in places])
+        self._table = np.array([contexts, starts, lengths, list(owners.values())], np.int64)
         self.table = Keys(self._slots.ctypes.data, len(self._slots), *(row.ctypes.data for row in self._table))
 
 
-def _owners(columns: Sequence[Column]) -> dict[str, int]:
+def _owners(slots: Sequence[Slot]) -> dict[_Place, int]:
     """What a column is called now goes before what another was called once."""
-    owners = {column.keys[0]: number for number, column in enumerate(columns)}
-    for number, column in enumerate(columns):
-        for key in column.keys[1:]:
-            owners.setdefault(key, number)
+    keyed = [
+        (number, slot) for number, slot in enumerate(slots) if slot.parent != ELEMENT and slot.kind != kernels.REST
+    ]
+    owners = {(slot.parent, slot.column.keys[0]): number for number, slot in keyed}
+    for number, slot in keyed:
+        for key in slot.column.keys[1:]:
+            owners.setdefault((slot.parent, key), number)
     return owners
 
 

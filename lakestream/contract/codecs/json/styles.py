@@ -32,12 +32,25 @@ FIXED = 32
 DECIMALS_MAX = 22
 """Powers of ten up to this one are doubles without error."""
 
+LISTS, SPACED = 64, 128
+"""LISTS + style: an array whose elements are all of that style, with nothing but commas between them. SPACED + style:
+with a space after each comma."""
+
+REST = 255
+"""Members that have no column, as they were written, one after another."""
+
 UNSTYLED = -1
 """No style would give these bytes again."""
 
 _LETTERS = {NULL: "n", BOOLEAN: "b", WHOLE: "i", RAW: "j", PLAIN: "s", ASCII: "a", SHORT: "d0", SHORT_WITH_POINT: "d1"}
-_LETTERS |= {HTML: "h", HTML_QUOTED: "q"}
+_LETTERS |= {HTML: "h", HTML_QUOTED: "q", REST: "r"}
 _LETTERS |= {FIXED + decimals: f"f{decimals}" for decimals in range(1, DECIMALS_MAX + 1)}
+_LETTERS |= {
+    kind + style: f"{written}{letters}"
+    for kind, written in ((LISTS, "l"), (SPACED, "m"))
+    for style, letters in _LETTERS.items()
+    if style not in (NULL, REST)
+}
 _STYLES = {letters: style for style, letters in _LETTERS.items()}
 
 

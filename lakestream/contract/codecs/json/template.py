@@ -1,10 +1,12 @@
 """A template: the text of an object with slots where its values stood. It is the shape of all rows that are like it.
 
-    {"id": 7, "name": "x"}   ->   {"id": <i:1>, "name": <s:2>}      of columns 1 and 2
+    {"id": 7, "name": "x"}         ->   {"id": <i:1>, "name": <s:2>}                 of columns 1 and 2
+    {"id": 7, "at": {"x": 1.5}}    ->   {"id": <i:1>, "at": <o:3>{"x": <d1:4>}}      column 4 is inside struct 3
 
 A slot holds the style of the value and the field id of the column, so that it survives renaming. It stands between two
-bytes of value 1, which no JSON text contains. Key order, spacing and missing keys are
-thus all in the shape; nulls are not, since a slot whose column is null stands for null.
+bytes of value 1, which no JSON text contains. Key order, spacing and missing keys are thus all in the shape, at every
+depth; nulls are not, since a slot whose column is null stands for null. `o` stands for no text: here a struct begins,
+which tells a struct of nulls, or one without any key, from a null.
 """
 
 from collections.abc import Iterable
@@ -13,6 +15,14 @@ from typing import NamedTuple
 from lakestream.contract.codecs.json.styles import END, letters_of, style_of
 
 MARK = "\x01"
+_OPENS = "o"
+
+
+class Opening(NamedTuple):
+    """A struct that begins within the text of a token."""
+
+    at: int
+    column_id: int
 
 
 class Token(NamedTuple):
@@ -21,6 +31,7 @@ class Token(NamedTuple):
     literal: bytes
     style: int
     column_id: int = 0
+    opens: tuple[Opening, ...] = ()
 
 
 def template_of(tokens: Iterable[Token]) -> str:
@@ -32,19 +43,36 @@ def tokens_of(template: str) -> list[Token]:
     parts = template.split(MARK)
     if len(parts) % 2 == 0:
         raise ValueError("the shape of a row ends within a slot: the file is damaged")
-    tokens = [_slot(text, slot) for text, slot in zip(parts[0:-1:2], parts[1::2], strict=True)]
-    return [*tokens, Token(parts[-1].encode(), END)]
+    tokens: list[Token] = []
+    literal, opens = b"", list[Opening]()
+    for text, slot in zip(parts[0:-1:2], parts[1::2], strict=True):
+        literal += text.encode()
+        letters, column_id = _slot(slot)
+        if letters == _OPENS:
+            opens.append(Opening(len(literal), column_id))
+        else:
+            tokens.append(Token(literal, style_of(letters), column_id, tuple(opens)))
+            literal, opens = b"", []
+    return [*tokens, Token(literal + parts[-1].encode(), END, 0, tuple(opens))]
 
 
 def _written(token: Token) -> str:
-    literal = token.literal.decode()
-    return literal if token.style == END else f"{literal}{MARK}{letters_of(token.style)}:{token.column_id}{MARK}"
+    parts, start = [], 0
+    for opening in token.opens:
+        parts += [token.literal[start : opening.at].decode(), f"{MARK}{_OPENS}:{opening.column_id}{MARK}"]
+        start = opening.at
+    parts.append(token.literal[start:].decode())
+    if token.style != END:
+        parts.append(f"{MARK}{letters_of(token.style)}:{token.column_id}{MARK}")
+    return "".join(parts)
 
 
-def _slot(text: str, slot: str) -> Token:
+def _slot(slot: str) -> tuple[str, int]:
     letters, _, column_id = slot.partition(":")
     try:
-        return Token(text.encode(), style_of(letters), int(column_id))
+        if letters != _OPENS:
+            style_of(letters)
+        return letters, int(column_id)
     except (KeyError, ValueError):
         raise ValueError(
             f"a shape has the slot '{slot:.20}', which is not known: a newer Lakestream reads it"

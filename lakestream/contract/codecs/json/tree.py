@@ -3,6 +3,9 @@
     root -- {"id": <i:1> -- ,"name": <s:2> -- }        shape 0
                         \\-- ,"name": <n:2> -- }        shape 1
 
+The text of an edge may lead into structs and out of them. The same text can stand in two of them, so a text belongs to
+the struct that it begins in, and that tells which column its value has.
+
 A row is led down the tree by what stands before its values and by the styles of the values; the child that the row
 before went to is tried first, so that rows which are alike cost one comparison of bytes for each key. Texts are kept
 once and have numbers, so that an edge (node, text, style) is found by hash where the first try fails.
@@ -15,11 +18,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from lakestream.contract.codecs.json import kernels
-from lakestream.contract.codecs.json.fields import kinds_of
-from lakestream.contract.codecs.json.kernels import EDGE_SLOTS, LITERAL_SLOTS, Tree, edge_hash, text_hash
-from lakestream.contract.codecs.json.styles import BOOLEAN, END, NULL, RAW, STRINGS, WHOLE
-from lakestream.contract.codecs.json.template import Token, tokens_of
-from lakestream.contract.columns.column import Column
+from lakestream.contract.codecs.json.kernels import EDGE_SLOTS, LITERAL_SLOTS, TOP, Tree, edge_hash, text_hash
+from lakestream.contract.codecs.json.slots import Slot
+from lakestream.contract.codecs.json.styles import BOOLEAN, END, LISTS, NULL, RAW, REST, SPACED, STRINGS, WHOLE
+from lakestream.contract.codecs.json.template import Opening, Token, tokens_of
 
 SHAPES_MAX = 1_000
 SHAPE_BYTES_MAX = 1 << 20
@@ -28,24 +30,32 @@ NODES_MAX = EDGE_SLOTS // 2
 LITERALS_MAX = LITERAL_SLOTS // 2
 LITERAL_BYTES_MAX = 1 << 19
 TOKENS_MAX = 1 << 16
+OPENED_MAX = 1 << 15
+"""Structs that begin within the texts, and within the shapes."""
 _ROOT = 0
 
 
 class ShapeTree:
-    def __init__(self, columns: Sequence[Column]) -> None:
-        self._ids = [column.id for column in columns]
+    def __init__(self, slots: Sequence[Slot]) -> None:
+        self._slots = slots
+        self._ids = [slot.column.id for slot in slots]
         self._columns = {id: column for column, id in enumerate(self._ids)}
-        self._kinds = kinds_of(columns)
         self.shapes: list[str] = []
         self.text_bytes = np.zeros(SHAPES_MAX, np.int64)
         """By shape: bytes of a row besides its values."""
         self._shape_bytes = 0
-        self._literals: dict[bytes, int] = {}
+        self._literals: dict[tuple[int, bytes], int] = {}
+        """By the struct that they begin in, and their text."""
+        self._openings: list[tuple[Opening, ...]] = []
+        """By literal."""
+        self._opened = 0
+        self._shape_opened = 0
         self._literal_bytes = 0
         self._nodes = 1
         self._tokens = 0
         self._text = np.zeros(LITERAL_BYTES_MAX, np.uint8)
         self._arrays = Tree(
+            literal_context=np.zeros(LITERALS_MAX, np.int64),
             literal_address=np.zeros(LITERALS_MAX, np.int64),
             literal_length=np.zeros(LITERALS_MAX, np.int64),
             literal_column=np.full(LITERALS_MAX, -1, np.int64),
@@ -60,6 +70,10 @@ class ShapeTree:
             token_literal=np.zeros(TOKENS_MAX, np.int32),
             token_style=np.zeros(TOKENS_MAX, np.int32),
             token_column=np.full(TOKENS_MAX, -1, np.int32),
+            literal_opens=np.zeros(LITERALS_MAX + 1, np.int32),
+            opened=np.zeros(OPENED_MAX, np.int32),
+            shape_opens=np.zeros(SHAPES_MAX + 1, np.int32),
+            shape_opened=np.zeros(OPENED_MAX, np.int32),
         )
         self.tree = Tree(*(array.ctypes.data for array in self._arrays))
         """What the kernels get."""
@@ -68,17 +82,22 @@ class ShapeTree:
         """Whether there was room for it. Raises ValueError where it is no template of this layout."""
         tokens = tokens_of(template)
         columns = [self._column(token) for token in tokens]
-        if not self._has_room(template, tokens):
+        opened = [self._struct(opening) for token in tokens for opening in token.opens]
+        contexts = [TOP, *(self._slots[column].parent for column in columns[:-1])]
+        if not self._has_room(template, tokens, contexts):
             return False
         node = _ROOT
-        for token, column in zip(tokens, columns, strict=True):
-            literal = self._literal(token.literal, column)
+        for token, column, context in zip(tokens, columns, contexts, strict=True):
+            literal = self._literal(token, column, context)
             node = self._child(node, literal, token.style)
             self._append(literal, token.style, column)
         self._arrays.node_shape[node] = len(self.shapes)
         self.shapes.append(template)
         self._shape_bytes += len(template.encode())
         self._arrays.shape_first[len(self.shapes)] = self._tokens
+        self._arrays.shape_opened[self._shape_opened : self._shape_opened + len(opened)] = opened
+        self._shape_opened += len(opened)
+        self._arrays.shape_opens[len(self.shapes)] = self._shape_opened
         self.text_bytes[len(self.shapes) - 1] = sum(len(token.literal) for token in tokens)
         return True
 
@@ -89,17 +108,21 @@ class ShapeTree:
         while node != _ROOT:
             literal = int(self._arrays.node_literal[node])
             column_id = self._ids[self._arrays.literal_column[literal]]
-            tokens.append(Token(texts[literal], int(self._arrays.node_style[node]), column_id))
+            _, text = texts[literal]
+            tokens.append(Token(text, int(self._arrays.node_style[node]), column_id, self._openings[literal]))
             node = int(self._arrays.node_parent[node])
         return tokens[::-1]
 
-    def _has_room(self, template: str, tokens: Sequence[Token]) -> bool:
-        new = {token.literal for token in tokens if token.literal not in self._literals}
+    def _has_room(self, template: str, tokens: Sequence[Token], contexts: Sequence[int]) -> bool:
+        places = zip(contexts, (token.literal for token in tokens), strict=True)
+        new = {place for place in places if place not in self._literals}
+        opened = sum(len(token.opens) for token in tokens)
         return (
             len(self.shapes) < SHAPES_MAX
             and self._shape_bytes + len(template.encode()) <= SHAPE_BYTES_MAX
             and len(self._literals) + len(new) <= LITERALS_MAX
-            and self._literal_bytes + sum(map(len, new)) <= LITERAL_BYTES_MAX
+            and self._literal_bytes + sum(len(text) for _, text in new) <= LITERAL_BYTES_MAX
+            and max(self._opened, self._shape_opened) + opened <= OPENED_MAX
             and self._nodes + len(tokens) <= NODES_MAX
             and self._tokens + len(tokens) <= TOKENS_MAX
         )
@@ -110,24 +133,44 @@ class ShapeTree:
         if token.column_id not in self._columns:
             raise ValueError(f"a shape names column {token.column_id}, which the layout does not have")
         column = self._columns[token.column_id]
-        if not _can_hold(self._kinds[column], token.style):
+        if not self._can_hold(self._slots[column], token.style):
             raise ValueError(f"a shape has a value in column {token.column_id} that such a column cannot hold")
         return column
 
-    def _literal(self, text: bytes, column: int) -> int:
-        known = self._literals.get(text)
+    def _struct(self, opening: Opening) -> int:
+        column = self._columns.get(opening.column_id)
+        if column is None or self._slots[column].kind != kernels.STRUCT:
+            raise ValueError(f"a shape begins a struct in column {opening.column_id}, which is none")
+        return column
+
+    def _can_hold(self, slot: Slot, style: int) -> bool:
+        """Kernels believe the shapes."""
+        if slot.kind == kernels.LIST and style >= LISTS:
+            element = style - (SPACED if style >= SPACED else LISTS)
+            return _can_hold(self._slots[slot.element].kind, element)
+        return _can_hold(slot.kind, style)
+
+    def _literal(self, token: Token, column: int, context: int) -> int:
+        text = token.literal
+        known = self._literals.get((context, text))
         if known is not None:
             return known
         number = len(self._literals)
         arrays = self._arrays
         address = self._text.ctypes.data + self._literal_bytes
         self._text[self._literal_bytes : self._literal_bytes + len(text)] = np.frombuffer(text, np.uint8)
-        self._literals[text] = number
+        self._literals[context, text] = number
         self._literal_bytes += len(text)
+        self._openings.append(token.opens)
+        for opening in token.opens:
+            arrays.opened[self._opened] = self._columns[opening.column_id]
+            self._opened += 1
+        arrays.literal_opens[number + 1] = self._opened
+        arrays.literal_context[number] = context
         arrays.literal_address[number] = address
         arrays.literal_length[number] = len(text)
         arrays.literal_column[number] = column
-        arrays.literal_slots[_free_slot(arrays.literal_slots, text_hash(address, len(text)))] = number
+        arrays.literal_slots[_free_slot(arrays.literal_slots, text_hash(context, address, len(text)))] = number
         return number
 
     def _child(self, node: int, literal: int, style: int) -> int:
@@ -158,13 +201,16 @@ class ShapeTree:
 
 
 def _can_hold(kind: int, style: int) -> bool:
-    """Kernels believe the shapes."""
     if style == NULL:
-        return True
+        return kind != kernels.REST
     if style == RAW or style in STRINGS:
         return kind in (kernels.STRING, kernels.TEXT)
     if style == BOOLEAN:
         return kind == kernels.BOOLEAN
+    if style == REST:
+        return kind == kernels.REST
+    if style >= LISTS:
+        return False
     return kind in (kernels.INT, kernels.LONG) if style == WHOLE else kind == kernels.DOUBLE
 
 

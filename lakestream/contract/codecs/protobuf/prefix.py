@@ -29,15 +29,24 @@ def prefixes(indexes: tuple[int, ...]) -> tuple[NDArray[np.uint8], NDArray[np.ui
     return np.frombuffer(own, np.uint8), np.frombuffer(other, np.uint8)
 
 
-def message_named(value: bytes, file: Any) -> str | None:
-    """The full name of the message that a value says it is; None where it says nothing that makes sense."""
+def indexes_in(value: bytes) -> tuple[int, ...] | None:
+    """What a value, without frame, says of the place of its message; None where it says nothing that makes sense."""
     numbers = _read_zigzag(value)
     count = next(numbers, -1)
-    places = list(islice(numbers, count)) if 0 < count <= DEPTH_MAX else [0] * (count == 0)
-    if not places or len(places) < count:
-        return None
+    places = tuple(islice(numbers, count)) if 0 < count <= DEPTH_MAX else FIRST * (count == 0)
+    return places if places and len(places) >= count and min(places) >= 0 else None
+
+
+def message_named(value: bytes, file: Any) -> str | None:
+    """The full name of the message that a value says it is; None where it says nothing that makes sense."""
+    indexes = indexes_in(value)
+    return None if indexes is None else message_at(indexes, file)
+
+
+def message_at(indexes: tuple[int, ...], file: Any) -> str | None:
+    """The full name of the message at this place of a file, by its descriptor; None where there is none."""
     found, siblings = None, file.message_types_by_name
-    for place in places:
+    for place in indexes:
         names = list(siblings)
         if not 0 <= place < len(names):
             return None

@@ -3,10 +3,37 @@
 import json
 from pathlib import Path
 
-from tests.unit.codecs.json.samples import binary, codec_of, layout_of
+from lakestream.contract.codecs.codec import Found
+from lakestream.contract.codecs.json.codec import CODEC_VERSION, bind
+from lakestream.contract.columns.rest import with_rest
+from tests.unit.codecs.json.samples import WRITER, binary, layout_of
 
 HERE = Path(__file__).parent
-KINDS = {"n": "long", "price": "double", "ok": "boolean", "name": "string", "more": "json", "größe": "string"}
+KINDS: dict[str, Found] = {
+    "n": "long",
+    "price": "double",
+    "ok": "boolean",
+    "name": "string",
+    "more": "json",
+    "größe": "string",
+    "at": {"x": "double", "y": "double", "place": {"city": "string", "zip": "long"}},
+    "from": {"city": "string", "x": "long"},
+    "tags": ["string"],
+    "counts": ["long"],
+    "parts": ["double"],
+    "flags": ["boolean"],
+}
+NESTED = [
+    '{"at":{"x":1.5,"y":-2.0,"place":{"city":"Köln","zip":50667}},"from":{"city":"x","x":1},"n":1}',
+    '{"at": {"y": 2.25, "x": 1e-07, "place": null}, "from": null}',
+    '{"at": {"place": {}}, "from": {}}',
+    '{"at": {}, "tags": [], "counts": [1, -2, null], "parts": [1.5, 2.0], "flags": [true, false, null]}',
+    '{"tags":["a","\\u00e9 \\"q\\"",null,""],"counts":[9223372036854775807],"parts":[12.50,0.25],"flags":[]}',
+    '{ "at" : { "place" : { "zip" : 7 } , "x" : 3 } , "tags" : null }\n',
+    '{"n":1,"new":[1, {"a": null}], "other": "x","name":"y"}',
+    '{"new":5}',
+]
+"""What version 2 of the rules has beyond version 1."""
 ROWS = [
     '{"n":1,"price":2.5,"ok":true,"name":"x","more":[1, 2],"größe":"L"}',
     '{"n": -9223372036854775808, "price": -0.0, "ok": false, "name": null, "more": {"a": [null]}}',
@@ -28,23 +55,24 @@ ROWS = [
 
 
 def golden() -> str:
-    codec = codec_of(KINDS)
-    decoded = codec.decode(binary([row.encode() for row in ROWS]))
+    layout, rows = with_rest(layout_of(KINDS)), [*ROWS, *NESTED]
+    codec = bind(WRITER, layout)
+    decoded = codec.decode(binary([row.encode() for row in rows]))
     assert decoded.exact.all()
     assert decoded.shapes is not None
     content = {
-        "layout": json.loads(layout_of(KINDS).to_text()),
+        "layout": json.loads(layout.to_text()),
         "shapes": codec.shapes,
         "rows": [
             {"shape": shape, "columns": columns, "bytes": row}
-            for shape, columns, row in zip(decoded.shapes.tolist(), decoded.columns.to_pylist(), ROWS, strict=True)
+            for shape, columns, row in zip(decoded.shapes.tolist(), decoded.columns.to_pylist(), rows, strict=True)
         ],
     }
     return json.dumps(content, indent=1) + "\n"
 
 
 def main() -> None:
-    path = HERE / "v1.json"
+    path = HERE / f"v{CODEC_VERSION}.json"
     if not path.exists():
         path.write_text(golden())
         print(f"wrote {path.name}")

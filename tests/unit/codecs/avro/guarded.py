@@ -102,9 +102,10 @@ class Guarded:
 class Rimmed(buffers.Buffers):
     whole: list[Any]
 
-    def _allocated(self, size: int) -> Any:
+    def _allocated(self, size: int, *, cleared: bool) -> Any:
         whole = np.full(RIM + size + RIM, PATTERN, np.uint8)
-        whole[RIM : RIM + size] = 0
+        if cleared:
+            whole[RIM : RIM + size] = 0
         self.__dict__.setdefault("whole", []).append(whole)
         return whole[RIM : RIM + size]
 

@@ -14,12 +14,20 @@ from collections import Counter
 
 import pyarrow as pa
 
+from lakestream.contract.codecs.codec import Found
+from lakestream.contract.codecs.json.codec import bind
 from lakestream.contract.columns.json_text import JSON_TEXT
+from lakestream.contract.columns.layout import Layout
+from lakestream.contract.columns.rest import with_rest
 
-from .samples import codec_of
+from .samples import WRITER, layout_of
 
-KINDS = {"n": "long", "price": "double", "ok": "boolean", "name": "string", "more": JSON_TEXT}
+KINDS: dict[str, Found] = {"n": "long", "price": "double", "ok": "boolean", "name": "string", "more": JSON_TEXT}
+KINDS |= {"o": {"x": "long", "in": {"y": "string"}}, "l": ["string"], "d": ["double"]}
+LAYOUTS = (layout_of(KINDS), with_rest(layout_of(KINDS)), Layout())
 ROWS = [
+    b'{"o":{"x":1,"in":{"y":"z"}},"l":["a","b"],"d":[1.5,null]}',
+    b'{"o": {"in": null, "x": 7, "k": {"u": [1, "x"]}}, "l": [], "d": [2.25, 1e-7], "z": [{}], "zz": {"a": {"b": 1}}}',
     b'{"n":1,"price":2.5,"ok":true,"name":"x","more":[1]}',
     b'{"n": -7, "name": "\\u00e9\\ud83d\\ude00 \xe2\x82\xac", "more": {"a": ["b", 1e5, null]}}',
     b'{"price": 0.30000000000000004, "ok": false, "name": null, "unknown": "\\\\"}',
@@ -55,9 +63,11 @@ def mutated(row: bytes, chance: random.Random) -> bytes:
 
 
 def main(seed: int, mutations: int) -> None:
-    chance, guarded, codec = random.Random(seed), Guarded(), codec_of(KINDS)
+    chance, guarded = random.Random(seed), Guarded()
+    codecs = [bind(WRITER, layout) for layout in LAYOUTS]
     outcomes = Counter[str]()
     for _ in range(mutations):
+        codec = chance.choice(codecs)
         decoded = codec.decode(guarded.binary(mutated(chance.choice(ROWS), chance)))
         outcomes["refused" if decoded.errors.rows else "read"] += 1
     print(outcomes["read"], outcomes["refused"])

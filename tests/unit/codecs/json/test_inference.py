@@ -6,17 +6,15 @@ from typing import Any
 import pyarrow as pa
 
 from lakestream.contract.codecs.json.codec import bind
-from lakestream.contract.codecs.json.inference import joined_kind, wanted_from_unknown
+from lakestream.contract.codecs.json.inference import grown_by_unknown, joined_found, wanted_from_unknown
 from lakestream.contract.columns.json_text import holds_json_text
 from lakestream.contract.columns.layout import Layout
 
-from .samples import WRITER, binary, codec_of, replayed
+from .samples import WRITER, binary, codec_of, learned, replayed
 
 
 def inferred(values: list[dict[str, Any]]) -> Layout:
-    rows = binary([json.dumps(value).encode() for value in values])
-    decoded = bind(WRITER, Layout()).decode(rows)
-    return Layout().merged(wanted_from_unknown(decoded.unknown, Layout()))
+    return learned([json.dumps(value).encode() for value in values])
 
 
 def test_kinds_are_those_that_hold_all_rows() -> None:
@@ -46,10 +44,13 @@ def test_kinds_are_those_that_hold_all_rows() -> None:
 
 
 def test_kinds_of_two_decodes_join_as_those_of_two_rows_do() -> None:
-    for one, other in ((1, 1.5), (1, "a"), (True, 1), ("a", "b"), ([1], "a"), ([1], 1), (2.5, 1), (True, False)):
+    pairs: list[tuple[Any, Any]] = [(1, 1.5), (1, "a"), (True, 1), ("a", "b"), ([1], "a"), (2.5, 1), (True, False)]
+    pairs += [([1], [2.5]), ([1], ["a"]), ([1, "a"], [1]), ({"x": 1}, {"x": 1.5, "y": "a"}), ({"x": 1}, [1]), ({}, {})]
+    pairs += [({"x": {"y": 1}}, {"x": {"z": [1]}}), ({"x": {"y": 1}}, {"x": 5})]
+    for one, other in pairs:
         apart = [bind(WRITER, Layout()).decode(binary([json.dumps({"k": v}).encode()])).unknown for v in (one, other)]
         rows = binary([json.dumps({"k": value}).encode() for value in (one, other)])
-        assert bind(WRITER, Layout()).decode(rows).unknown == {"k": joined_kind(apart[0]["k"], apart[1]["k"])}
+        assert bind(WRITER, Layout()).decode(rows).unknown == {"k": joined_found(apart[0]["k"], apart[1]["k"])}
 
 
 def test_odd_keys_get_columns_and_their_rows_come_back() -> None:
@@ -67,8 +68,8 @@ def test_odd_keys_get_columns_and_their_rows_come_back() -> None:
 
 def test_a_table_gets_no_more_columns_than_it_may() -> None:
     unknown = bind(WRITER, Layout()).decode(binary([json.dumps({f"k{n}": n for n in range(10_000)}).encode()])).unknown
-    layout = Layout().merged(wanted_from_unknown(unknown, Layout()))
-    assert [column.name for column in layout.columns] == [f"k{n}" for n in range(500)]
+    layout = grown_by_unknown(unknown, Layout())
+    assert [column.name for column in layout.columns] == [*(f"k{n}" for n in range(500)), "__rest"]
     assert wanted_from_unknown({"one more": "long"}, layout) == ()
     assert [one.key for one in wanted_from_unknown({"a": "long", "b": "long"}, Layout(), columns_max=1)] == ["a"]
     assert wanted_from_unknown({"x" * 2_000: "long"}, Layout()) == ()

@@ -10,8 +10,10 @@ from tests.unit.codecs.json.samples import binary, codec_of
 
 print("compiled", warm.warm())
 kinds = {"n": "long", "i": "int", "d": "double", "b": "boolean", "s": "string", "j": "json", "day": "date"}
+kinds |= {"o": {"x": "long"}, "l": ["string"], "f": ["boolean"]}
 for codec in (codec_of(kinds), codec_of(kinds, declared=True), codec_of({})):
-    for rows in ([], [b"{}"], [b'{"n":1,"i":2,"d":.5}', b'{"d":1e5,"b":true,"s":"\\\\n","j":[],"new":1}']):
+    nested = b'{"o":{"x":1},"l":["a",null],"f":[true]}'
+    for rows in ([], [b"{}"], [nested], [b'{"n":1,"i":2,"d":.5}', b'{"d":1e5,"b":true,"s":"\\\\n","j":[],"new":1}']):
         decoded = codec.decode(binary(rows))
         exact = decoded.exact.nonzero()[0]
         codec.encode(decoded.columns.take(pa.array(exact)), decoded.shapes[exact])

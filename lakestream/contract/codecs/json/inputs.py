@@ -1,0 +1,92 @@
+"""Arrow arrays as an encode reads them: nothing is copied but where texts lie."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from lakestream.contract.codecs.json import kernels
+from lakestream.contract.codecs.json.fields import NUMBERS, TEXTS, Array, FieldTable
+from lakestream.contract.codecs.json.kernels import TOP, Fields
+from lakestream.contract.codecs.json.slots import Slot
+
+_NUMBER_BYTES = 14
+_QUOTES = 2
+
+
+class Inputs:
+    """Columns of a record batch. Keeps alive what the addresses lead to."""
+
+    def __init__(self, slots: Sequence[Slot], batch: pa.RecordBatch) -> None:
+        self._batch = batch
+        self._kinds = [slot.kind for slot in slots]
+        self._arrays = list(_arrays(slots, batch))
+        pairs = list(zip(self._kinds, self._arrays, strict=True))
+        self._spans = [_spans(kind, array) for kind, array in pairs]
+        self._table = FieldTable(
+            slots,
+            values=[
+                _values_address(kind, array) if kind in NUMBERS or kind == kernels.BOOLEAN else spans[0].ctypes.data
+                for (kind, array), spans in zip(pairs, self._spans, strict=True)
+            ],
+            lengths=[spans[1].ctypes.data for spans in self._spans],
+            valid=[_valid_address(array) for array in self._arrays],
+            first_bits=[array.offset for array in self._arrays],
+        )
+
+    @property
+    def fields(self) -> Fields:
+        return self._table.fields
+
+    def bytes_expected(self) -> int:
+        """Of all values in JSON, if few characters need escapes and few numbers are long."""
+        texts = numbers = 0
+        for kind, array, (_, lengths) in zip(self._kinds, self._arrays, self._spans, strict=True):
+            if kind in TEXTS:
+                texts += int(lengths.sum(dtype=np.int64)) + _QUOTES * len(lengths)
+            else:
+                numbers += len(array)
+        return texts + texts // 8 + numbers * _NUMBER_BYTES
+
+
+def _arrays(slots: Sequence[Slot], batch: pa.RecordBatch) -> Iterator[pa.Array]:
+    """One for each slot."""
+    found: list[pa.Array] = []
+    tops = iter(batch.columns)
+    inside: dict[int, Iterator[pa.Array]] = {}
+    for slot in slots:
+        if slot.parent == TOP:
+            array = next(tops)
+        else:
+            array = (
+                next(inside[slot.parent]) if slot.parent >= 0 else found[-1].values
+            )  # a list stands before its element
+        if slot.kind == kernels.STRUCT:
+            inside[len(found)] = iter([array.field(at) for at in range(array.type.num_fields)])
+        found.append(array)
+        yield array
+
+
+def _spans(kind: int, array: pa.Array) -> tuple[Array, Array]:
+    """Where the texts of a column lie, or which are the elements of a list, and how long they are."""
+    if kind not in TEXTS and kind != kernels.LIST:
+        return np.zeros(0, np.int64), np.zeros(0, np.int32)
+    buffers = array.buffers()
+    if buffers[1] is None or len(array) == 0:
+        return np.zeros(len(array), np.int64), np.zeros(len(array), np.int32)
+    around = np.frombuffer(buffers[1], np.int32, len(array) + 1, array.offset * 4)
+    base = buffers[2].address if kind in TEXTS and buffers[2] is not None else 0
+    return around[:-1].astype(np.int64) + base, np.diff(around)
+
+
+def _values_address(kind: int, array: pa.Array) -> int:
+    buffer = array.buffers()[1]
+    if buffer is None:
+        return 0
+    skipped = 0 if kind == kernels.BOOLEAN else array.offset * np.dtype(NUMBERS[kind]).itemsize
+    return int(buffer.address + skipped)
+
+
+def _valid_address(array: pa.Array) -> int:
+    buffer = array.buffers()[0]
+    return 0 if buffer is None else int(buffer.address)

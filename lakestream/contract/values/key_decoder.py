@@ -1,0 +1,115 @@
+"""Decoding a topic's keys to columns: each by its own writer, many at once.
+
+    keys -> by writer -> without frame -> codec -> columns        what cannot be read: null, and counted
+
+The bytes of every key are in the table as well, so nothing depends on what comes out here but queries: there is nothing
+to set aside, and no bytes to give back.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lakestream.contract.codecs.codec import Codec, Decoded, Writer
+from lakestream.contract.columns.arrow import arrow_schema, arrow_type
+from lakestream.contract.values.binding import bind
+from lakestream.contract.values.detecting import SAMPLE_RECORDS, needed_schemas
+from lakestream.contract.values.frames import UNFRAMED, schema_ids, without_frame
+from lakestream.contract.values.key_columns import KeyPlace, key_place
+from lakestream.contract.values.topic_contract import KeyContract, Needs, TopicContract, ValueMode
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    codec: Codec
+    place: KeyPlace
+
+
+class KeyDecoder:
+    def __init__(self, contract: TopicContract, key: KeyContract) -> None:
+        self._key = key
+        self._layout = contract.layout
+        self._writers = {writer.number: writer for writer in key.writers}
+        self._bound: dict[int, _Bound] = {}
+        self.schema = arrow_schema(contract.layout.key_columns)
+        self.needs = Needs()
+        self.unread = 0
+        """Keys that broke their format."""
+
+    def decode(self, keys: pa.BinaryArray) -> list[pa.Array]:
+        """The columns of the schema, a row for each key. Whatever the keys are, this does not fail."""
+        parts: dict[int, list[tuple[NDArray[np.int64], pa.Array]]] = {}
+        present = np.flatnonzero(keys.is_valid().to_numpy(zero_copy_only=False))
+        if self._key.mode is ValueMode.FRAMED:
+            ids = schema_ids(_taken(keys, present))
+            for id in np.unique(ids).tolist():
+                self._decode_framed(id, keys, present[ids == id], parts)
+        elif len(present):
+            self._decode_by(self._key.writers[0], keys, present, parts)
+        columns = self._layout.key_columns
+        return [_in_order(parts.get(one.id, []), arrow_type(one), len(keys)) for one in columns]
+
+    def _decode_framed(
+        self,
+        id: int,
+        keys: pa.BinaryArray,
+        rows: NDArray[np.int64],
+        parts: dict[int, list[tuple[NDArray[np.int64], pa.Array]]],
+    ) -> None:
+        writer = self._writers.get(id)
+        if writer is not None:
+            self._decode_by(writer, keys, rows, parts)
+            return
+        self.unread += len(rows)
+        if id != UNFRAMED and id not in self._key.unfit:
+            first = keys.take(pa.array(rows[:SAMPLE_RECORDS]))
+            self.needs = self.needs.joined(needed_schemas(first, np.full(len(first), id)))
+
+    def _decode_by(
+        self,
+        writer: Writer,
+        keys: pa.BinaryArray,
+        rows: NDArray[np.int64],
+        parts: dict[int, list[tuple[NDArray[np.int64], pa.Array]]],
+    ) -> None:
+        bound = self._bound.get(writer.number) or self._bind(writer)
+        own = _taken(keys, rows)
+        decoded = bound.codec.decode(without_frame(own) if writer.framed else own)
+        self.unread += len(decoded.errors.rows)
+        if decoded.unknown:
+            self.needs = self.needs.joined(Needs(keys=decoded.unknown))
+        if bound.place.column is not None:
+            parts.setdefault(bound.place.column.id, []).append((rows, _column(bound.place, decoded)))
+
+    def _bind(self, writer: Writer) -> _Bound:
+        place = key_place(writer, self._layout)
+        bound = _Bound(bind(writer, place.inner, declared=self._key.declared), place)
+        self._bound[writer.number] = bound
+        return bound
+
+
+def _column(place: KeyPlace, decoded: Decoded) -> pa.Array:
+    if not place.is_record:
+        return decoded.columns.column(0)
+    assert place.column is not None
+    is_bad = np.zeros(decoded.columns.num_rows, np.bool_)
+    is_bad[decoded.errors.rows] = True
+    fields = list(arrow_type(place.column))
+    return pa.StructArray.from_arrays(decoded.columns.columns, fields=fields, mask=pa.array(is_bad))
+
+
+def _in_order(parts: list[tuple[NDArray[np.int64], pa.Array]], kind: pa.DataType, count: int) -> pa.Array:
+    """The parts at their rows; null between them."""
+    if not parts:
+        return pa.nulls(count, kind)
+    if len(parts) == 1 and len(parts[0][0]) == count:
+        return parts[0][1]
+    places = np.full(count, -1, np.int64)
+    places[np.concatenate([rows for rows, _ in parts])] = np.arange(sum(len(rows) for rows, _ in parts))
+    return pa.concat_arrays([array for _, array in parts]).take(pa.array(places, mask=places < 0))
+
+
+def _taken(keys: pa.BinaryArray, rows: NDArray[np.int64]) -> pa.BinaryArray:
+    return keys if len(rows) == len(keys) else keys.take(pa.array(rows))
