@@ -1,6 +1,6 @@
-"""A broker's own health page: ready while it holds its lease and the metadata store answers."""
+"""A broker's own pages: ready while it holds its lease and the metadata store answers; records that it cannot read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from prometheus_client import generate_latest
@@ -8,10 +8,12 @@ from starlette.routing import Route
 
 from lakestream.broker.cluster import Cluster
 from lakestream.broker.groups.lags import Lags
+from lakestream.broker.losses import Loss, Losses
 from lakestream.broker.metrics import Metrics
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.rest.health import READY, health_routes
+from lakestream.protocol.rest.losses import losses_route
 
 
 class Health:
@@ -20,14 +22,19 @@ class Health:
         self._metrics = metrics
         self._cluster: Cluster | None = None
         self._lags: Lags | None = None
+        self._losses: Losses | None = None
 
-    def watch(self, cluster: Cluster, lags: Lags) -> None:
+    def watch(self, cluster: Cluster, lags: Lags, losses: Losses) -> None:
         """From now on the lease counts. The page is bound before the cluster exists: it is part of how to reach it."""
         self._cluster = cluster
         self._lags = lags
+        self._losses = losses
 
     def routes(self) -> list[Route]:
-        return health_routes(self._parts, self._exposition)
+        return [*health_routes(self._parts, self._exposition), losses_route(self._kept_losses)]
+
+    def _kept_losses(self) -> Sequence[Loss]:
+        return () if self._losses is None else self._losses.kept()
 
     async def _parts(self) -> Mapping[str, str]:
         held = self._cluster is not None and self._cluster.is_held()

@@ -19,6 +19,7 @@ from lakestream.protocol.rest.catalog.branch_fields import branch_fields
 from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
 from lakestream.protocol.rest.compaction import compaction_routes
 from lakestream.protocol.rest.health import health_routes
+from lakestream.protocol.rest.missing_files import MissingFiles
 from lakestream.protocol.rest.quarantine import quarantine_routes
 from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
 from lakestream.protocol.rest.server import HttpServer
@@ -67,7 +68,7 @@ async def _gateway(settings: Settings, life: Life) -> None:
     )
     routes = [
         *health_routes(brokers.states, brokers.metrics),
-        *admin_routes(store, brokers, tables),
+        *admin_routes(store, brokers, tables, MissingFiles(store, objects)),
         *compaction_routes(store),
         *quarantine_routes(store, objects, ids),
         Mount(CATALOG_PATH, routes=catalog),

@@ -1,7 +1,7 @@
 """Which table a name means, and which names are free.
 
 A topic's table has more names: with `__log` behind it, it is seen as the log, with `__quarantine` it shows what was
-set aside. Nothing else can take these names.
+set aside. Nothing else can take these names, also while the topic keeps its table from being shown.
 """
 
 from lakestream.catalog.topic_table import branch_of
@@ -15,8 +15,15 @@ class TableNames:
     def __init__(self, store: TableStore) -> None:
         self._store = store
 
-    async def find(self, namespace: Namespace, name: str) -> tuple[TablePointer, str | None] | None:
-        """A table of this name, or the topic's table and the branch of it that the name means."""
+    async def find(
+        self, namespace: Namespace, name: str, *, unlisted: bool = False
+    ) -> tuple[TablePointer, str | None] | None:
+        """A table of this name, or the topic's table and the branch of it that the name means. Only with `unlisted`
+        those that the catalog does not show."""
+        found = await self._meant(namespace, name)
+        return found if found is not None and (found[0].listed or unlisted) else None
+
+    async def _meant(self, namespace: Namespace, name: str) -> tuple[TablePointer, str | None] | None:
         pointer = await self._store.table(namespace, name)
         if pointer is not None:
             return (pointer, None) if pointer.kind is not TableKind.VIEW else None
@@ -29,7 +36,7 @@ class TableNames:
 
     async def is_taken(self, namespace: Namespace, name: str) -> bool:
         """By a table, a view, or a topic's log."""
-        return await self._store.table(namespace, name) is not None or await self.find(namespace, name) is not None
+        return await self._store.table(namespace, name) is not None or await self._meant(namespace, name) is not None
 
     async def check_free(self, namespace: Namespace, name: str) -> None:
         """Whether strangers may make a table of this name."""

@@ -9,12 +9,14 @@ nobody knows, never a torn table. Files are never changed, so what was read once
 import gzip
 import json
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from lakestream.catalog.commit_names import numbered, version_of
 from lakestream.catalog.kept import Kept
 from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.values import Json, Metadata
+from lakestream.catalog.remembered import Remembered
+from lakestream.catalog.values import Metadata
 from lakestream.model.table_errors import DamagedTable, InvalidTableChange
 from lakestream.world.ids import Ids
 from lakestream.world.objects.store import Buffer
@@ -80,28 +82,22 @@ def encode_metadata(metadata: Metadata) -> bytes:
 
 
 class MetadataEncoder:
-    """The same bytes, without writing out again the snapshots that a table had before: most of its metadata."""
+    """The same bytes, without writing out again what a table's metadata had before: snapshots, history, schemas."""
 
     def __init__(self) -> None:
-        self._kept: Kept[tuple[list[Json], str]] = Kept(bytes_max=_TEXTS_BYTES_MAX, weigh=lambda kept: len(kept[1]))
+        self._texts: Remembered[str] = Remembered(bytes_max=_TEXTS_BYTES_MAX)
 
     def encode(self, metadata: Metadata) -> bytes:
+        owner = metadata.get("table-uuid", "")
+        members = [member for value in metadata.values() if isinstance(value, list) for member in value]
+        texts = iter(self._texts.all(owner, members, _dumped))
         parts = (
-            f"{_dumped(name)}:{self._snapshots(metadata) if name == 'snapshots' else _dumped(value)}"
+            f"{_dumped(name)}:[{','.join(islice(texts, len(value)))}]"
+            if isinstance(value, list)
+            else f"{_dumped(name)}:{_dumped(value)}"
             for name, value in metadata.items()
         )
         return f"{{{','.join(parts)}}}".encode()
-
-    def _snapshots(self, metadata: Metadata) -> str:
-        snapshots, table = metadata["snapshots"], metadata.get("table-uuid", "")
-        before, text = self._kept.get(table) or ([], "")
-        if not before or snapshots[: len(before)] != before:  # the same objects, so this takes no time
-            before, text = [], ""
-        new = ",".join(map(_dumped, snapshots[len(before) :]))
-        text = f"{text},{new}" if text and new else text or new
-        self._kept.drop(table)
-        self._kept.keep(table, (snapshots, text))
-        return f"[{text}]"
 
 
 def _dumped(value: Any) -> str:

@@ -5,16 +5,15 @@ within a bound: then a commit reads nothing.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from lakestream.catalog.avro_file import avro_rows
 from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile, Status
 from lakestream.catalog.kept import Kept
 from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.manifests import Content, decode_manifest_list
-from lakestream.catalog.rolling import manifests_to_roll
-from lakestream.catalog.snapshots import NewObject, TableState, head_of
-from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
+from lakestream.catalog.manifests import Content, ListEncoder, decode_manifest_list
+from lakestream.catalog.rolling import living, manifests_to_roll
+from lakestream.catalog.table_state import NewObject, TableState, has_lineage, head_of
 from lakestream.catalog.values import Metadata, by_id
 from lakestream.model.table_errors import DamagedTable
 
@@ -31,6 +30,7 @@ class SnapshotFiles:
 
     def __init__(self, objects: TableObjects) -> None:
         self._objects = objects
+        self._encoder = ListEncoder()
         self._entries: Kept[Sequence[Entry]] = Kept(bytes_max=_ENTRIES_BYTES_MAX, weigh=_entries_bytes)
         self._lists: Kept[Sequence[ManifestFile]] = Kept(
             bytes_max=_LISTS_BYTES_MAX, weigh=lambda rows: _LIST_ROW_BYTES * (1 + len(rows))
@@ -40,12 +40,11 @@ class SnapshotFiles:
         """Everything that appending to these branches needs. Raises DamagedTable."""
         heads = {head for ref in refs if (head := head_of(metadata, ref)) is not None}
         lists = {head: await self.manifest_list(metadata, head) for head in sorted(heads)}
-        lineage = metadata["format-version"] >= FIRST_ROW_LINEAGE_VERSION
-        to_roll = {
-            row["manifest_path"]: row for rows in lists.values() for row in manifests_to_roll(rows, lineage=lineage)
-        }
+        lineage = has_lineage(metadata)
+        groups = (manifests_to_roll(living(rows), lineage=lineage) for rows in lists.values())
+        to_roll = {row["manifest_path"]: row for group in groups for row in group}
         entries = await asyncio.gather(*(self.entries(metadata, row) for row in to_roll.values()))
-        return TableState(metadata=metadata, lists=lists, entries=dict(zip(to_roll, entries, strict=True)))
+        return self._state(metadata, lists, dict(zip(to_roll, entries, strict=True)))
 
     async def whole_state(self, metadata: Metadata, refs: Iterable[str]) -> TableState:
         """Everything that removing files from these branches needs: what is in all of their data manifests. Raises
@@ -54,7 +53,15 @@ class SnapshotFiles:
         lists = {head: await self.manifest_list(metadata, head) for head in sorted(heads)}
         rows = {row["manifest_path"]: row for own in lists.values() for row in own if row["content"] == Content.DATA}
         entries = await asyncio.gather(*(self.entries(metadata, row) for row in rows.values()))
-        return TableState(metadata=metadata, lists=lists, entries=dict(zip(rows, entries, strict=True)))
+        return self._state(metadata, lists, dict(zip(rows, entries, strict=True)))
+
+    def _state(
+        self,
+        metadata: Metadata,
+        lists: Mapping[int, Sequence[ManifestFile]],
+        entries: Mapping[str, Sequence[Entry]],
+    ) -> TableState:
+        return TableState(metadata=metadata, lists=lists, entries=entries, encoder=self._encoder)
 
     async def live_paths(self, metadata: Metadata, row: ManifestFile) -> list[str]:
         """Files that a manifest brings into its snapshots, of data or of deletes."""

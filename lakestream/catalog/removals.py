@@ -14,9 +14,10 @@ from collections.abc import Set as AbstractSet
 from lakestream.catalog.commit_names import CommitNames
 from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile, Status, settled_entries
 from lakestream.catalog.manifests import Content, manifest_row
-from lakestream.catalog.rolling import live_files
-from lakestream.catalog.snapshots import CommitPlan, NewIds, Planning, TableState, head_of
+from lakestream.catalog.rolling import living
+from lakestream.catalog.snapshots import NewIds, Planning
 from lakestream.catalog.summaries import delete_summary
+from lakestream.catalog.table_state import CommitPlan, TableState, head_of
 
 
 def remove_files(
@@ -50,7 +51,7 @@ def _by_head(state: TableState, branches: Sequence[str]) -> dict[int, list[str]]
 def _without(planning: Planning, parent_id: int, gone: AbstractSet[str]) -> int | None:
     """A snapshot like the parent but for the files that go; None if it has none of them."""
     state = planning.state
-    rows = [row for row in state.lists[parent_id] if row["content"] != Content.DATA or live_files(row)]
+    rows = living(state.lists[parent_id])
     losing = [row["manifest_path"] for row in rows if _loses(state, row, gone)]
     if not losing:
         return None

@@ -3,6 +3,8 @@
     16 manifests of under 16 files  ->  one of under 256     16 of those  ->  one of under 4096, which stays as it is
 
 Each commit rolls at most one group, so its cost has a bound; an entry is rewritten twice or three times in its life.
+What the next commit will roll is known when a commit is done, so it is mostly written then, after the answer: see
+TopicCommits.roll_ahead.
 The entries' own snapshot, sequence numbers and row ids are kept: readers see the same files as before.
 """
 
@@ -18,8 +20,13 @@ ROLLED_FILES_MAX = 4096
 """In one manifest: what can be written in about a tenth of a second, and some hundred kilobytes for readers."""
 
 
+def living(manifests: Sequence[ManifestFile]) -> list[ManifestFile]:
+    """Those that the next snapshot still needs: a manifest whose files have all left has been seen by everyone."""
+    return [row for row in manifests if row["content"] != Content.DATA or live_files(row)]
+
+
 def manifests_to_roll(manifests: Sequence[ManifestFile], *, lineage: bool) -> list[ManifestFile]:
-    """The group whose turn it is, or nothing: the smallest manifests of which there are enough.
+    """Of living manifests, the group whose turn it is, or nothing: the smallest of which there are enough.
 
     With row lineage only manifests whose rows have ids are rolled: ids must not be given to rows in passing.
     """

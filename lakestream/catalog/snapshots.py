@@ -15,11 +15,12 @@ from typing import Protocol
 
 from lakestream.catalog.commit_names import CommitNames
 from lakestream.catalog.data_files import DataFile, manifest_data_file
-from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile, Status, settled_entries
-from lakestream.catalog.manifests import Content, encode_manifest, encode_manifest_list, manifest_row
-from lakestream.catalog.rolling import live_files, live_rows, manifests_to_roll, rolled_row
+from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile, Status
+from lakestream.catalog.manifests import Content, manifest_row
+from lakestream.catalog.rolling import live_rows, living, manifests_to_roll, rolled_row
+from lakestream.catalog.rolling_ahead import new_manifest, rolled_manifest
 from lakestream.catalog.summaries import append_summary
-from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
+from lakestream.catalog.table_state import CommitPlan, ManifestPaths, NewObject, TableState, has_lineage, head_of
 from lakestream.catalog.values import Json, Metadata, by_id
 from lakestream.model.table import OWN_BRANCHES
 from lakestream.model.table_errors import InvalidTableChange
@@ -30,43 +31,6 @@ KEPT_FOR_EVER_MS = 2**63 - 1
 
 class NewIds(Protocol):
     def snapshot_id(self) -> int: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableState:
-    """What a commit builds on, read before it is planned (reading.py)."""
-
-    metadata: Metadata
-    lists: Mapping[int, Sequence[ManifestFile]]
-    """The manifest lists of the branches' heads, by snapshot id."""
-    entries: Mapping[str, Sequence[Entry]]
-    """What is in the manifests to roll, by their location."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewObject:
-    location: str
-    content: bytes
-    entries: tuple[Entry, ...] | None = None
-    """What is in it, if it is a manifest."""
-    manifests: tuple[ManifestFile, ...] | None = None
-    """What is in it, if it is a manifest list."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitPlan:
-    """Write `objects`, then commit `updates` if the `requirements` hold."""
-
-    requirements: tuple[Json, ...]
-    updates: tuple[Json, ...]
-    objects: tuple[NewObject, ...]
-    heads: Mapping[str, int]
-    """Where each branch will be."""
-
-
-def head_of(metadata: Metadata, ref: str) -> int | None:
-    found: int | None = (metadata.get("refs") or {}).get(ref, {}).get("snapshot-id")
-    return found
 
 
 def append_files(
@@ -122,7 +86,7 @@ class Planning:
     objects: list[NewObject] = field(default_factory=list)
     row_ids: dict[str, int] = field(default_factory=dict)
     """The first row id of each file that has been given one in this commit."""
-    rolled: dict[tuple[str, ...], ManifestFile] = field(default_factory=dict)
+    rolled: dict[ManifestPaths, ManifestFile] = field(default_factory=dict)
     """Groups that were rolled already: branches that share manifests share the rolled one."""
     next_row_id: int = field(init=False)
     sequence: int = field(init=False)
@@ -133,7 +97,7 @@ class Planning:
 
     @property
     def lineage(self) -> bool:
-        return bool(self.state.metadata["format-version"] >= FIRST_ROW_LINEAGE_VERSION)
+        return has_lineage(self.state.metadata)
 
     def add_snapshot(self, parent_id: int | None, files: Sequence[DataFile]) -> int:
         snapshot_id, first_row_id = self.begin(), self.next_row_id
@@ -172,7 +136,9 @@ class Planning:
             "schema-id": metadata["current-schema-id"],
             **({"first-row-id": first_row_id, "added-rows": self.next_row_id - first_row_id} if self.lineage else {}),
         }
-        content = encode_manifest_list(metadata, manifests, snapshot=snapshot, parent_id=parent_id)
+        content = self.state.encoder.encode(
+            metadata, manifests, snapshot=snapshot, parent_id=parent_id, turn=len(self.updates)
+        )
         self.objects.append(NewObject(location=snapshot["manifest-list"], content=content, manifests=tuple(manifests)))
         self.updates.append({"action": "add-snapshot", "snapshot": snapshot})
 
@@ -246,7 +212,7 @@ class Planning:
         """The parent's, without empty ones, with a group of small ones rolled together."""
         if parent_id is None:
             return []
-        manifests = [row for row in self.state.lists[parent_id] if row["content"] != Content.DATA or live_files(row)]
+        manifests = living(self.state.lists[parent_id])
         group = manifests_to_roll(manifests, lineage=self.lineage)
         if not group:
             return manifests
@@ -256,16 +222,12 @@ class Planning:
     def _rolled(self, group: Sequence[ManifestFile], snapshot_id: int) -> ManifestFile:
         paths = tuple(row["manifest_path"] for row in group)
         if paths not in self.rolled:
-            format = EntryFormat(self.state.metadata, group[0]["partition_spec_id"])
-            entries = [
-                entry for row in group for entry in settled_entries(self.state.entries[row["manifest_path"]], row)
-            ]
-            location, length = self.write_manifest(format, entries)
+            made = self.state.rolled.get(paths) or self._add(rolled_manifest(self.state, group, self._next_name()))
             self.rolled[paths] = rolled_row(
                 group,
-                format.types,
-                location=location,
-                length=length,
+                EntryFormat(self.state.metadata, group[0]["partition_spec_id"]).types,
+                location=made.location,
+                length=len(made.content),
                 snapshot_id=snapshot_id,
                 sequence=self.sequence,
             )
@@ -273,7 +235,12 @@ class Planning:
 
     def write_manifest(self, format: EntryFormat, entries: Sequence[Entry]) -> tuple[str, int]:
         """Where it will be, and how long it is."""
-        content = encode_manifest(self.state.metadata, format, entries)
-        location = self.names.manifest(sum(new.entries is not None for new in self.objects))
-        self.objects.append(NewObject(location=location, content=content, entries=tuple(entries)))
-        return location, len(content)
+        made = self._add(new_manifest(self.state.metadata, format, entries, self._next_name()))
+        return made.location, len(made.content)
+
+    def _next_name(self) -> str:
+        return self.names.manifest(sum(new.entries is not None for new in self.objects))
+
+    def _add(self, new: NewObject) -> NewObject:
+        self.objects.append(new)
+        return new

@@ -69,9 +69,9 @@ class Tables:
 
     # --- reading -------------------------------------------------------------------------------
 
-    async def load(self, namespace: Namespace, name: str) -> LoadedTable:
-        """Raises UnknownTable."""
-        if (found := await self._names.find(namespace, name)) is None:
+    async def load(self, namespace: Namespace, name: str, *, unlisted: bool = False) -> LoadedTable:
+        """Raises UnknownTable. With `unlisted` also tables that the catalog does not show."""
+        if (found := await self._names.find(namespace, name, unlisted=unlisted)) is None:
             raise UnknownTable(f"there is no table {shown_table(namespace, name)}: check its name, or create it")
         pointer, branch = found
         file = await self._files.read(pointer.metadata_location)
@@ -79,9 +79,9 @@ class Tables:
 
     async def names(self, namespace: Namespace) -> list[str]:
         """By name, the topics' logs among them. Raises UnknownNamespace."""
-        found = await self._store.tables(namespace)
-        logs = [name + suffix_of(LOG_BRANCH) for name, kind in found if kind is TableKind.TOPIC]
-        return sorted([*(name for name, kind in found if kind is not TableKind.VIEW), *logs])
+        found = [one for one in await self._store.tables(namespace) if one.listed]
+        logs = [name + suffix_of(LOG_BRANCH) for name, kind, _ in found if kind is TableKind.TOPIC]
+        return sorted([*(name for name, kind, _ in found if kind is not TableKind.VIEW), *logs])
 
     async def exists(self, namespace: Namespace, name: str) -> bool:
         return await self._names.find(namespace, name) is not None

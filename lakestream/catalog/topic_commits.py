@@ -3,6 +3,7 @@
     prepared = await commits.append(pointer, {"log": files, "main": files}, summary=...)
     ... one metadata transaction makes prepared.move, and whatever belongs together with it ...
     await commits.finish(prepared)        or, where the transaction was refused:  await commits.abandon(prepared)
+    await commits.roll_ahead(...)         what the next commit would otherwise have to wait for
 
 The caller moves the pointer, because it does so together with more: the topic's spans, the job, the fencing token.
 """
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from lakestream.catalog.apply import apply_updates
 from lakestream.catalog.commit_names import LEDGER_NAME, CommitNames, is_settled, version_of
@@ -23,13 +25,17 @@ from lakestream.catalog.expiry import (
     superfluous_files,
     superfluous_ledgers,
 )
+from lakestream.catalog.hourly_tags import hourly_tags
+from lakestream.catalog.kept import Kept
 from lakestream.catalog.lineage import last_rows_ms
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.reading import SnapshotFiles
 from lakestream.catalog.removals import remove_files
-from lakestream.catalog.snapshots import NewObject, append_files, head_of
+from lakestream.catalog.rolling_ahead import roll_ahead
+from lakestream.catalog.snapshots import append_files
 from lakestream.catalog.summaries import LAST_ROWS_MS
+from lakestream.catalog.table_state import ManifestPaths, NewObject, head_of
 from lakestream.catalog.topic_table import new_topic_table
 from lakestream.catalog.values import Json, Metadata
 from lakestream.model.errors import LakestreamError
@@ -47,10 +53,14 @@ from lakestream.model.table_errors import CommitConflict
 from lakestream.model.topic import TopicId
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids, derived_uuid
+from lakestream.world.tasks import both
 
 _LATEST_MS = 2**63 - 1
 GC_ENABLED = "gc.enabled"
 """A table property of Iceberg: `false` says that others use the data files as well."""
+_BRANCHES = (LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH)
+"""Those that files are appended to."""
+_AHEAD_BYTES_MAX = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +75,13 @@ class PreparedCommit:
     superfluous: tuple[str, ...]
 
 
+class RolledAhead(NamedTuple):
+    """Written for the next version of a table, and for no other."""
+
+    version: int
+    manifests: Mapping[ManifestPaths, NewObject]
+
+
 Evolve = Callable[[Metadata], Sequence[Json]]
 """From a table's metadata to updates of its schema and properties."""
 
@@ -76,6 +93,10 @@ class TopicCommits:
         self._snapshots = SnapshotFiles(objects)
         self._clock = clock
         self._ids = ids
+        self._ahead: Kept[RolledAhead] = Kept(
+            bytes_max=_AHEAD_BYTES_MAX, weigh=lambda ahead: sum(len(new.content) for new in ahead.manifests.values())
+        )
+        """By table."""
 
     async def create(
         self,
@@ -129,11 +150,29 @@ class TopicCommits:
         now_ms = self._clock.wall_ms()
         changes = evolve(base.metadata) if evolve else ()
         evolved = apply_updates(base.metadata, changes, now_ms=now_ms) if changes else base.metadata
+        version = version_of(base.location) + 1
         state = await self._snapshots.table_state(evolved, files)
-        names = self._names(pointer.id, version=version_of(base.location) + 1)
+        state = replace(state, rolled=self._rolled_ahead(pointer.id, version))
+        names = self._names(pointer.id, version=version)
         plan = append_files(state, files, summary=summary, now_ms=now_ms, ids=self._ids, names=names)
-        await self._snapshots.write(plan.objects)
-        return await self._next(pointer, base, (*changes, *plan.updates), objects=plan.objects, heads=plan.heads)
+        updates = (*changes, *hourly_tags(base.metadata, now_ms=now_ms), *plan.updates)
+        return await self._next(pointer, base, updates, unwritten=plan.objects, heads=plan.heads)
+
+    async def roll_ahead(self, pointer: TablePointer) -> None:
+        """Write the rolled manifests that the next append will need, if it needs any. Raises DamagedTable."""
+        base = await self._files.read(pointer.metadata_location)
+        version = version_of(base.location) + 1
+        state = await self._snapshots.table_state(base.metadata, _BRANCHES)
+        ahead = roll_ahead(state, names=self._names(pointer.id, version=version))
+        self._ahead.drop(pointer.id)
+        if ahead:
+            await self._snapshots.write(tuple(ahead.values()))
+            self._ahead.keep(pointer.id, RolledAhead(version, ahead))
+
+    def _rolled_ahead(self, table: TableId, version: int) -> Mapping[ManifestPaths, NewObject]:
+        found = self._ahead.get(table)
+        # For another version, they may be gone already: leftovers of versions that were reached are deleted.
+        return found.manifests if found is not None and found.version == version else {}
 
     async def repair(
         self,
@@ -170,9 +209,20 @@ class TopicCommits:
             ids=self._ids,
             names=self._names(pointer.id, version=version),
         )
-        await self._snapshots.write(addition.objects)
-        objects = (*removal.objects, *addition.objects)
-        return await self._next(pointer, base, [*changes, *addition.updates], objects=objects, heads=addition.heads)
+        return await self._next(
+            pointer,
+            base,
+            [*changes, *addition.updates],
+            written=removal.objects,
+            unwritten=addition.objects,
+            heads=addition.heads,
+        )
+
+    async def summary_with(self, pointer: TablePointer, name: str, value: str) -> Mapping[str, str] | None:
+        """The summary of a snapshot that says so; None: the table has none, or has it no more. Raises DamagedTable."""
+        snapshots = (await self._files.read(pointer.metadata_location)).metadata.get("snapshots") or ()
+        summaries = (snapshot.get("summary") or {} for snapshot in snapshots)
+        return next((summary for summary in summaries if summary.get(name) == value), None)
 
     async def log_files(self, pointer: TablePointer) -> frozenset[str]:
         """The data files of the branch `log`, as the pointer shows it. Raises DamagedTable."""
@@ -189,10 +239,10 @@ class TopicCommits:
     async def remove(
         self, pointer: TablePointer, gone: AbstractSet[str], *, summary: Mapping[str, str]
     ) -> PreparedCommit | None:
-        """Take data files out of `log`, and out of `main` as far as it still has them; None where neither does. Raises
-        DamagedTable."""
+        """Take data files out of `log`, and out of `main` and `quarantine` as far as they have them; None where none
+        does. Raises DamagedTable."""
         base = await self._files.read(pointer.metadata_location)
-        branches = (LOG_BRANCH, MAIN_BRANCH)
+        branches = (LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH)
         last_ms = last_rows_ms(base.metadata, head_of(base.metadata, LOG_BRANCH))
         plan = remove_files(
             await self._snapshots.whole_state(base.metadata, branches),
@@ -205,8 +255,7 @@ class TopicCommits:
         )
         if plan is None:
             return None
-        await self._snapshots.write(plan.objects)
-        return await self._next(pointer, base, plan.updates, objects=plan.objects, heads=plan.heads)
+        return await self._next(pointer, base, plan.updates, unwritten=plan.objects, heads=plan.heads)
 
     async def expire(
         self, pointer: TablePointer, *, keep: int = SNAPSHOTS_KEPT, trimmed_before_ms: int | None = None
@@ -268,18 +317,23 @@ class TopicCommits:
         base: MetadataFile,
         updates: Sequence[Json],
         *,
-        objects: tuple[NewObject, ...] = (),
+        written: tuple[NewObject, ...] = (),
+        unwritten: tuple[NewObject, ...] = (),
         heads: Mapping[str, int] | None = None,
         superfluous: tuple[str, ...] = (),
     ) -> PreparedCommit:
+        """Everything is written at once: nobody follows a reference before the pointer has moved."""
         changed = apply_updates(base.metadata, updates, now_ms=self._clock.wall_ms())
-        next = await self._files.write_next(base, changed, folder=self._objects.commits_folder(pointer.id))
+        _, next = await both(
+            self._snapshots.write(unwritten),
+            self._files.write_next(base, changed, folder=self._objects.commits_folder(pointer.id)),
+        )
         moved = replace(pointer, metadata_location=next.location)
         return PreparedCommit(
             move=PointerMove(pointer=moved, expected_location=pointer.metadata_location),
             metadata=next.metadata,
             heads=heads or {},
-            objects=objects,
+            objects=(*written, *unwritten),
             superfluous=(*next.superfluous, *superfluous),
         )
 

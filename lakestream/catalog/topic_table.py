@@ -9,7 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from lakestream.catalog.apply import apply_updates
 from lakestream.catalog.commit_names import CommitNames
 from lakestream.catalog.creation import empty_table
-from lakestream.catalog.snapshots import NewIds, NewObject, TableState, append_files
+from lakestream.catalog.snapshots import NewIds, append_files
+from lakestream.catalog.table_state import NewObject, TableState
 from lakestream.catalog.values import Json, Metadata, by_id
 from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, OWN_BRANCHES
 from lakestream.world.ids import derived_uuid

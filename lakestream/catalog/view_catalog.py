@@ -37,7 +37,7 @@ class Views:
 
     async def names(self, namespace: Namespace) -> list[str]:
         """Raises UnknownNamespace."""
-        return [name for name, kind in await self._store.tables(namespace) if kind is TableKind.VIEW]
+        return [found.name for found in await self._store.tables(namespace) if found.kind is TableKind.VIEW]
 
     async def exists(self, namespace: Namespace, name: str) -> bool:
         pointer = await self._store.table(namespace, name)

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from lakestream.cli.failures import CommandFailed
@@ -10,12 +11,13 @@ from lakestream.settings.address import Address
 ANSWER_SECONDS_MAX = 30.0
 
 
-def ask_gateway(address: Address, path: str, body: Any = None) -> Any:
+def ask_gateway(address: Address, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None) -> Any:
     """A POST where there is something to send."""
     # Straight to the address, by no proxy that the environment may name.
     connection = http.client.HTTPConnection(address.host, address.port, timeout=ANSWER_SECONDS_MAX)
     try:
-        connection.request("GET" if body is None else "POST", path, None if body is None else json.dumps(body))
+        content = None if body is None else json.dumps(body)
+        connection.request("GET" if body is None else "POST", path, content, dict(headers or {}))
         answer = connection.getresponse()
         found = json.loads(answer.read())
     except (OSError, http.client.HTTPException, ValueError) as error:

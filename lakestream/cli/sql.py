@@ -10,11 +10,13 @@ none of them, and Spark takes ten seconds to start.
 """
 
 import importlib
+import os
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from lakestream.cli.duckdb_secret import secret_statement
 from lakestream.cli.failures import WrongUse
 from lakestream.cli.gateway_client import ask_gateway
 from lakestream.cli.options import Config, Http, SetValues, http_address, loaded_settings
@@ -48,9 +50,9 @@ def sql(
     address = http_address(config, values, http)
     ask_gateway(address, f"{CATALOG_PATH}/v1/config")  # engines explain a missing gateway less well
     uri = f"http://{address}{CATALOG_PATH}"
+    settings = loaded_settings(config, values).settings
     if engine is Engine.SPARK:
         say("starting Spark, which takes ten seconds ...")
-        settings = loaded_settings(config, values).settings
         asked = importlib.import_module(_SPARK).ask_spark(
             uri,
             query,
@@ -59,7 +61,8 @@ def sql(
             objects_options=settings.objects_options,
         )
     else:
-        asked = importlib.import_module(_DUCKDB).ask_duckdb(uri, query)
+        secret = secret_statement(settings.objects_url, settings.objects_options, os.environ)
+        asked = importlib.import_module(_DUCKDB).ask_duckdb(uri, query, secret=secret)
     printing = importlib.import_module(_ANSWER)
     show = printing.print_json_rows if as_json else printing.print_csv_rows if as_csv else printing.print_rows
     with asked as answer:

@@ -13,22 +13,27 @@ _EXTENSIONS = ("avro", "httpfs", "iceberg")
 """In the order in which they need each other."""
 _ROWS_PER_BATCH = 10_000
 _INSERT = "INSERT"
+_SIGNS_OF_S3 = ("s3://", "amazonaws.com", "HTTP 403")
+"""In what DuckDB says when it cannot reach files there."""
 
 
 @contextmanager
-def ask_duckdb(uri: str, query: str) -> Iterator[pa.RecordBatchReader]:
-    """The answer to `query`, with the catalog at `uri` as `lake` and the topics' tables at hand."""
+def ask_duckdb(uri: str, query: str, *, secret: str | None = None) -> Iterator[pa.RecordBatchReader]:
+    """The answer to `query`, with the catalog at `uri` as `lake` and the topics' tables at hand. `secret` tells how
+    their files are reached (duckdb_secret.py)."""
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
         try:
-            _attach(connection, uri)
+            _attach(connection, uri, secret)
             yield connection.execute(query).to_arrow_reader(_ROWS_PER_BATCH)
         except (duckdb.Error, pa.ArrowInvalid) as error:
-            raise CommandFailed(_advice(str(error), query)) from None
+            raise CommandFailed(advice(str(error), query)) from None
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, uri: str) -> None:
+def _attach(connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None) -> None:
     for name in _EXTENSIONS:
         connection.execute(f"LOAD {_quoted(_extension(name))}")
+    if secret is not None:
+        connection.execute(secret)
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute(f"ATTACH '' AS lake (TYPE iceberg, ENDPOINT {_quoted(uri)}, AUTHORIZATION_TYPE 'none')")
     connection.execute("USE lake.streams")
@@ -53,13 +58,18 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _advice(said: str, query: str) -> str:
+def advice(said: str, query: str) -> str:
     """What DuckDB says, and what to do about it where that is not plain."""
     said = said.strip()
     if query.lstrip()[: len(_INSERT)].upper() == _INSERT:
         return (
             f"{said}\nIf this is the table of a topic: it takes no rows by INSERT. Produce them to the topic "
             "(`lakestream produce TOPIC`), and they are in the table within seconds"
+        )
+    if any(sign in said for sign in _SIGNS_OF_S3):
+        return (
+            f"{said}\nThe tables' files are in S3: run this with the service's settings (--config), which have its "
+            "endpoint, region and keys in `objects` and `objects_options`"
         )
     if "Table with name" in said or "does not exist" in said:
         return (

@@ -1,16 +1,27 @@
 """lakestream status: the cluster at a glance, from the gateway's /admin/status: brokers, topics, and their tables."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from lakestream.cli.gateway_client import ask_gateway
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
 from lakestream.cli.output import in_units, print_json, print_table, say
 
 
-def status(http: Http = None, as_json: AsJson = False, config: Config = None, values: SetValues = None) -> None:
+def status(
+    check_files: Annotated[
+        bool, typer.Option("--check-files", help="Look whether every file of the tables is there: lists them all.")
+    ] = False,
+    http: Http = None,
+    as_json: AsJson = False,
+    config: Config = None,
+    values: SetValues = None,
+) -> None:
     """Show brokers, topics and their tables."""
-    found = ask_gateway(http_address(config, values, http), "/admin/status")
+    asked = "/admin/status?check_files=true" if check_files else "/admin/status"
+    found = ask_gateway(http_address(config, values, http), asked)
     if as_json:
         print_json(found)
         return
@@ -26,6 +37,23 @@ def status(http: Http = None, as_json: AsJson = False, config: Config = None, va
     )
     print()
     _print_tables(found)
+    for topic in found["topics"]:
+        _say_what_is_missing(topic)
+    if check_files and not any(topic["missing_files"] for topic in found["topics"]):
+        say("every file of the tables is there")
+
+
+def _say_what_is_missing(topic: Any) -> None:
+    name = topic["name"]
+    for loss in topic["lost"]:
+        say(f"{name}, partition {loss['partition']}: {loss['problem']}")
+    for file in topic.get("missing_files", ()):
+        say(f"{name}: the file {file} is missing. Restore it, under this name")
+    if topic["lost"] or topic.get("missing_files"):
+        say(
+            f"other records of {name} are served. `lakestream verify {name}` tells which offsets are concerned; to do "
+            "without them, consumers seek past them, or DeleteRecords lets go of everything before"
+        )
 
 
 def _print_tables(found: Any) -> None:
@@ -49,15 +77,16 @@ def _table_row(topic: str, table: Any) -> tuple[object, ...]:
     lag = (table["lag_records"], in_units(table["lag_bytes"]), f"{table['lag_seconds']:.1f} s", table["debt_spans"])
     if table["table"] is None:
         return (f"{topic} has none yet", *lag, None, None, None, None)
+    shown = table["table"] if table["listed"] else f"{table['table']} (not listed)"
     if "error" in table:
-        return (table["table"], *lag, None, None, None, "damaged")
+        return (shown, *lag, None, None, None, "damaged")
     own = (
         table["files"],
         in_units(table["bytes"]),
         in_units(table["bytes_over_one_copy"]),
         _time(table["last_commit_ms"]),
     )
-    return (table["table"], *lag, *own)
+    return (shown, *lag, *own)
 
 
 def _time(timestamp_ms: int | None) -> str:

@@ -20,11 +20,14 @@ from lakestream.cli.kafka_batches import TopicBatches
 from lakestream.cli.kafka_client import KafkaClient
 from lakestream.cli.options import AsJson, Config, Http, Kafka, SetValues, http_address, kafka_address, loaded_settings
 from lakestream.cli.output import print_json, print_table, say
+from lakestream.model.value_configs import TABLE_VALUE
 from lakestream.settings.address import Address
 from lakestream.settings.model import Settings
 
 STATUS_PATH = "/admin/status"
 CATALOG_PATH = "/iceberg"
+UNLISTED = {"X-Lakestream-Unlisted": "show"}
+"""Tables that the catalog does not show are verified as well."""
 FAILED = 1
 _SESSION = "lakestream.table.lake_session"
 _REMOTE_FILES = "lakestream.table.remote_files"
@@ -81,7 +84,11 @@ def _verify_all(
     records = sum(max(0, part["tabled_until"] - part["log_start"]) for one in tabled for part in one["partitions"])
     with (
         session(
-            f"http://{gateway}{CATALOG_PATH}", name="lakestream-verify", master=settings.spark.master, files=files
+            f"http://{gateway}{CATALOG_PATH}",
+            name="lakestream-verify",
+            master=settings.spark.master,
+            files=files,
+            headers=UNLISTED,
         ) as spark,
         Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as shown,
     ):
@@ -97,7 +104,7 @@ def _verify_all(
 def _to_verify(verification: Any, gateway: Address, client: KafkaClient, topic: Any, options: Mapping[str, str]) -> Any:
     namespace, _, name = topic["table"]["table"].rpartition(".")
     levels = quote("\x1f".join(namespace.split(".")))
-    loaded = ask_gateway(gateway, f"{CATALOG_PATH}/v1/namespaces/{levels}/tables/{quote(name)}__log")
+    loaded = ask_gateway(gateway, f"{CATALOG_PATH}/v1/namespaces/{levels}/tables/{quote(name)}__log", headers=UNLISTED)
 
     def now() -> Mapping[int, Any]:
         found = [one for one in ask_gateway(gateway, STATUS_PATH)["topics"] if one["id"] == topic["id"]]
@@ -135,6 +142,11 @@ def _print(found: Any, grace_ms: int) -> None:
     for verdict in found["topics"]:
         for problem in verdict["problems"]:
             print(f"{verdict['topic']}: {problem}")
+        if restated := verdict.get("restated_files"):
+            print(
+                f"{verdict['topic']}: values of {restated} files were compared as consumers get them, not as they were "
+                f"produced: {TABLE_VALUE}=never waived exact replay"
+            )
     for segment in found["overdue_segments"]:
         print(f"WAL segment {segment} holds nothing that is needed, and is past its grace of {grace_ms / 1000:g} s")
 

@@ -12,6 +12,7 @@ from lakestream.table.compaction.commit import Committer
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.rewriting import Rewriter, Rewriting, WorkersObjects
 from lakestream.table.contracts import TopicContracts
+from lakestream.table.copies import Copies
 from lakestream.table.dropped_tables import DroppedTables
 from lakestream.table.left_behind import LeftBehind
 from lakestream.table.left_commits import LeftCommits
@@ -74,7 +75,9 @@ def build_pipeline(
         left_behind=left_behind,
         left_commits=LeftCommits(store, locations, commits),
         left_files=LeftFiles(store, locations, commits, clock),
-        trimming=Trimming(store, commits, clock, counted, grace_ms=grace_ms),
+        trimming=Trimming(
+            store, commits, Copies(store, objects, locations, commits), clock, counted, grace_ms=grace_ms
+        ),
         dropped_tables=DroppedTables(store, locations, counted, grace_ms=grace_ms),
         metrics=counted,
         limits=limits,

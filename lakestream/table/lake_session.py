@@ -7,7 +7,7 @@ catalog anew for every query.
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pyspark.errors import PySparkException
@@ -27,11 +27,14 @@ class NoSpark(Unavailable):
 
 
 @contextmanager
-def lake_session(uri: str, *, name: str, master: str, files: RemoteFiles) -> Iterator[SparkSession]:
-    """With the catalog at `uri` as `lake`. Where Spark runs already it is used, in a session of its own, and left."""
+def lake_session(
+    uri: str, *, name: str, master: str, files: RemoteFiles, headers: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
+    """With the catalog at `uri` as `lake`, asked with `headers`. Where Spark runs already it is used, in a session of
+    its own, and left."""
     running = SparkSession.getActiveSession()
     session = _open(name, master, files) if running is None else running.newSession()
-    for setting, value in _catalog(uri, files).items():
+    for setting, value in _catalog(uri, files, headers or {}).items():
         session.conf.set(setting, value)
     try:
         yield session
@@ -71,7 +74,7 @@ def _settings(files: RemoteFiles) -> dict[str, str]:
     }
 
 
-def _catalog(uri: str, files: RemoteFiles) -> dict[str, str]:
+def _catalog(uri: str, files: RemoteFiles, headers: Mapping[str, str]) -> dict[str, str]:
     prefix = f"spark.sql.catalog.{CATALOG}"
     return {
         prefix: "org.apache.iceberg.spark.SparkCatalog",
@@ -79,4 +82,5 @@ def _catalog(uri: str, files: RemoteFiles) -> dict[str, str]:
         f"{prefix}.uri": uri,
         f"{prefix}.cache-enabled": "false",
         **{f"{prefix}.{name}": value for name, value in files.catalog.items()},
+        **{f"{prefix}.header.{name}": value for name, value in headers.items()},
     }

@@ -18,6 +18,7 @@ _COUNTERS = {
     "dropped_jobs": "Jobs given up; their topics were left alone for a while and tried again.",
     "compacted_rows": "Rows brought into tables.",
     "quarantined_rows": "Values that broke their contract and were set aside.",
+    "unread_keys": "Keys that broke their format; their records are rows, and their columns of keys are null.",
     "compacted_bytes": "Bytes of WAL that became rows.",
     "written_bytes": "Bytes of table files written.",
     "trimmed_files": "Data files that left tables because retention had passed.",
@@ -44,10 +45,13 @@ class PipelineMetrics(Collector):
     def round_failed(self) -> None:
         self._counts["round_failures"] += 1
 
-    def job_committed(self, *, rows: int, quarantined_rows: int, wal_bytes: int, written_bytes: int) -> None:
+    def job_committed(
+        self, *, rows: int, quarantined_rows: int, unread_keys: int, wal_bytes: int, written_bytes: int
+    ) -> None:
         self._counts["jobs"] += 1
         self._counts["compacted_rows"] += rows
         self._counts["quarantined_rows"] += quarantined_rows
+        self._counts["unread_keys"] += unread_keys
         self._counts["compacted_bytes"] += wal_bytes
         self._counts["written_bytes"] += written_bytes
 

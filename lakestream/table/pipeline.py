@@ -204,6 +204,7 @@ class Pipeline:
             self._metrics.job_committed(
                 rows=sum(file.record_count for file in files) - set_aside,  # those have a second copy
                 quarantined_rows=set_aside,
+                unread_keys=sum(result.unread_keys for result in results),
                 wal_bytes=job.plan.bytes,
                 written_bytes=sum(file.file_size_bytes for file in files),
             )

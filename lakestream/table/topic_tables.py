@@ -80,4 +80,4 @@ class TopicTables:
         for levels in range(1, len(namespace) + 1):
             with suppress(NamespaceExists):
                 await self._store.tables.create_namespace(namespace[:levels], {})
-        return {name.lower() for name, _ in await self._store.tables.tables(namespace)}
+        return {found.name.lower() for found in await self._store.tables.tables(namespace)}

@@ -1,6 +1,7 @@
 """What the log has let go of leaves its table: whole files, once all of their records lie below the log's start.
 
-    trimmed topics -> files of `log` without a living record -> out of `log`, and of `main` where it still has them
+    trimmed topics -> files of `log` without a living record, and copies of such records (copies.py)
+                   -> out of `log` and `quarantine`, and of `main` where it still has them
                    -> snapshots from before that, after a grace -> forgotten; what only they reached is deleted
 
 Retention and DeleteRecords only move the start of a partition (metadata); this follows, a step at a time. Each step can
@@ -17,6 +18,7 @@ from lakestream.model.errors import Conflict, LakestreamError
 from lakestream.model.job import TrimmedTopic
 from lakestream.model.table import TablePointer
 from lakestream.model.topic import TopicId
+from lakestream.table.copies import Copies
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.world.clock import Clock
 
@@ -31,6 +33,7 @@ class Trimming:
         self,
         store: MetadataStore,
         commits: TopicCommits,
+        copies: Copies,
         clock: Clock,
         metrics: PipelineMetrics,
         *,
@@ -38,6 +41,7 @@ class Trimming:
     ) -> None:
         self._store = store
         self._commits = commits
+        self._copies = copies
         self._clock = clock
         self._metrics = metrics
         self._grace_ms = grace_ms
@@ -62,6 +66,7 @@ class Trimming:
         # Files first, places afterwards: what is committed in between is in neither.
         files = await self._commits.log_files(pointer)
         gone = files - await self._store.jobs.living_files(trimmed.topic)
+        gone |= await self._copies.let_go(pointer, trimmed.topic, files)
         if gone and not await self._remove(pointer, gone):
             return
         pointer = await self._store.tables.table_of_topic(trimmed.topic)

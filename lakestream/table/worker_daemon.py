@@ -12,13 +12,15 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 
-ARCHIVE = ".zip"
+ARCHIVES = (".zip", ".jar")
+"""Endings of what Spark puts on the path: its own Python and py4j, and the jar of its core."""
 
 
 def main() -> None:
     leave_archives()
     # Only now: whatever is imported before comes from the archives.
     import_module("lakestream.storage.records.warm").warm()
+    import_module("lakestream.storage.tablefile.ends").warm()
     import_module("lakestream.contract.values.warm").warm()
     import_module("lakestream.table.spark_rewriter")
     daemon = import_module("pyspark.daemon")
@@ -30,12 +32,12 @@ def main() -> None:
 def leave_archives() -> None:
     """Spark puts archives of itself before everything else on the path. Where it is installed, they are not needed."""
     before = list(sys.path)
-    sys.path[:] = [path for path in before if not path.endswith(ARCHIVE)]
+    sys.path[:] = [path for path in before if not path.endswith(ARCHIVES)]
     if find_spec("pyspark") is None or find_spec("py4j") is None:
         sys.path[:] = before
         return
     for path in before:
-        if path.endswith(ARCHIVE):
+        if path.endswith(ARCHIVES):
             sys.path_importer_cache.pop(path, None)
 
 

@@ -80,6 +80,11 @@ def test_what_cannot_be_read_is_a_storage_error_that_names_the_object(
     told = [line for line in up.said().splitlines() if objects[topic].stem in line and "cannot be read" in line]
     assert len(told) == 1, "named, but not at every try"
     assert "estore the object" in told[0]
+    shown = {one["name"]: one["lost"] for one in up.status()["topics"]}
+    (loss,) = shown[topic]
+    assert (loss["partition"], loss["offset"]) == (0, 0)
+    assert objects[topic].stem in loss["problem"] and "estore the object" in loss["problem"]
+    assert shown["healthy"] == [], "no other topic is concerned"
 
 
 def test_a_partition_with_a_lost_object_takes_new_records(up: Up) -> None:

@@ -1,5 +1,6 @@
-"""A whole round on S3: Spark's workers write the table there, consumers replay from it, and `verify` proves it."""
+"""A whole round on S3: Spark's workers write the table there, consumers replay from it, `verify` and `sql` read it."""
 
+import json
 import logging
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from obstore.store import S3Store
 
 from lakestream.cli.java import missing_java
 from tests.integration.tables.up_topics import PARTITIONS, consume, produce, wait_for
-from tests.integration.up_process import ROOT, Up, environment
+from tests.integration.up_process import ROOT, Up, command, environment
 
 pytestmark = pytest.mark.skipif(missing_java() is not None, reason=str(missing_java()))
 
@@ -66,4 +67,7 @@ def test_a_round_on_s3_writes_replays_and_verifies(tmp_path: Path, options: dict
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert f'"records":{COUNT}' in done.stdout.replace(" ", "")
+        asked = ["sql", "SELECT count(*) AS n, count(DISTINCT __offset) > 1 AS many FROM orders", "--json"]
+        told = command(*asked, *flags, "--http", up.http)
+        assert json.loads(told.stdout) == [{"n": COUNT, "many": True}], told.stderr
         assert up.stop() == 0

@@ -1,4 +1,4 @@
-"""The brokers, and the pipeline, as the gateway asks them: are you ready, and what have you counted?
+"""The brokers, and the pipeline, as the gateway asks them: are you ready, what have you counted, what can you not read?
 
 Each call goes to all live brokers at once and is bounded in time: one that does not answer is reported,
 and delays nobody for longer.
@@ -9,10 +9,12 @@ from collections.abc import Iterable, Mapping
 
 import httpx
 
+from lakestream.broker.losses import Loss
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import LiveBroker
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.rest.health import READY
+from lakestream.protocol.rest.losses import LOSSES_PATH, read_losses
 from lakestream.protocol.rest.merge import merged_metrics
 from lakestream.protocol.rest.table_lags import table_lags_page
 
@@ -57,6 +59,12 @@ class Brokers:
         texts = await asyncio.gather(*(self._get(broker.http, "/metrics") for broker in brokers))
         found = {str(broker.id): text for broker, text in zip(brokers, texts, strict=True) if text is not None}
         return merged_metrics(found, await self._pipeline_metrics()) + await table_lags_page(self._store)
+
+    async def losses(self, brokers: Iterable[LiveBroker]) -> list[Loss]:
+        """What any of them could not read lately, each place once."""
+        pages = await asyncio.gather(*(self._get(broker.http, LOSSES_PATH) for broker in brokers))
+        found = [loss for page in pages if page is not None for loss in read_losses(page)]
+        return list({(loss.partition, loss.offset): loss for loss in found}.values())
 
     async def _pipeline_metrics(self) -> str | None:
         """Of the pipeline that holds the lease: its name says where it answers."""

@@ -77,7 +77,7 @@ class TableStatus:
         pointer = await self._store.tables.table_of_topic(topic)
         if pointer is None:
             return {"table": None}
-        named = {"table": ".".join((*pointer.namespace, pointer.name))}
+        named = {"table": ".".join((*pointer.namespace, pointer.name)), "listed": pointer.listed}
         try:
             return named | await self._contents(pointer)
         except LakestreamError as error:

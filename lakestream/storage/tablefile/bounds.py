@@ -18,6 +18,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lakestream.storage.tablefile.ends import ends
+
 BOUND_BYTES_MAX = 16
 """What Iceberg's own writers keep (`write.metadata.metrics.default = truncate(16)`): bytes, or characters of text."""
 _CHARACTER_MAX = 0x10FFFF
@@ -30,24 +32,29 @@ _FLOAT, _DOUBLE = struct.Struct("<f"), struct.Struct("<d")
 class Bounds:
     """Gathers the bounds of one column over the pieces that are written."""
 
-    __slots__ = ("_kind", "greatest", "least", "nans", "nulls")
+    __slots__ = ("_kind", "_nulls_only", "greatest", "least", "nans", "nulls")
 
-    def __init__(self, kind: pa.DataType) -> None:
+    def __init__(self, kind: pa.DataType, *, nulls_only: bool = False) -> None:
+        """`nulls_only`: of a column whose bounds nobody would look for, nulls are counted and that is all."""
         self._kind = kind
+        self._nulls_only = nulls_only
         self.least: Any = None
         self.greatest: Any = None
         self.nulls = 0
         self.nans: int | None = 0 if pa.types.is_floating(kind) else None
         """None where the column cannot have any."""
 
-    def widen(self, array: pa.Array) -> None:
-        self.nulls += array.null_count
+    def widen(self, column: pa.ChunkedArray) -> None:
+        self.nulls += column.null_count
+        for array in () if self._nulls_only else column.chunks:
+            self._widen(array)
+
+    def _widen(self, array: pa.Array) -> None:
         if self.nans is not None:
-            is_nan = pc.is_nan(array)
-            self.nans += pc.sum(is_nan).as_py() or 0
-            array = array.filter(pc.invert(is_nan)) if self.nans else array
-        ends = pc.min_max(array)
-        least, greatest = _value(ends["min"]), _value(ends["max"])
+            found = pc.sum(pc.is_nan(array)).as_py() or 0
+            self.nans += found
+            array = array.filter(pc.invert(pc.is_nan(array))) if found else array
+        least, greatest = _ends(array)
         if least is None or greatest is None:
             return
         if self.least is None or least < self.least:
@@ -119,6 +126,17 @@ _NUMBERS: tuple[tuple[Callable[[pa.DataType], bool], struct.Struct], ...] = (
 def _unscaled(value: Decimal, scale: int) -> bytes:
     digits = int(value.scaleb(scale))
     return digits.to_bytes((digits + (digits < 0)).bit_length() // 8 + 1, "big", signed=True)
+
+
+def _ends(array: pa.Array) -> tuple[Any, Any]:
+    """(least, greatest), both None where everything is null."""
+    if pa.types.is_binary(array.type):
+        return ends(array) or (None, None)
+    if pa.types.is_string(array.type):
+        text = ends(array)
+        return (None, None) if text is None else (text[0].decode(), text[1].decode())
+    found = pc.min_max(array)
+    return _value(found["min"]), _value(found["max"])
 
 
 def _value(scalar: pa.Scalar) -> Any:

@@ -3,6 +3,8 @@
     __partition __offset __timestamp __key __headers __value      visible: a raw topic's whole schema
     __form __schema __shape __error                               hidden: in files that need them, never in a schema
 
+One more, `__rest`, is filled by the codec of JSON and stands among a file's typed columns (model/rest_column.py).
+
 Readers of Iceberg go by field id, so a column may be in the file and not in the schema. The ids lie far above those of
 user columns, which are counted from 1, and below those that Iceberg keeps for itself (from 2147483447).
 

@@ -9,6 +9,7 @@ checksum is checked, and what it says is compared with itself before it is belie
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -64,6 +65,7 @@ class Footer:
     rules: str | None
     """How values are read from typed columns; None where there are none."""
     typed_columns: tuple[str, ...]
+    """Those that values are in, in front of the system's; columns of keys stand behind them and are not read here."""
     whole: Bytes | None
     """The file itself, where it is so small that it came with its footer."""
     held_bytes: int
@@ -118,7 +120,7 @@ def parse_footer(path: str, tail: Bytes, file_bytes: int) -> Footer:
         groups=groups,
         extents=extents,
         rules=None if rules is None else rules.decode(),
-        typed_columns=tuple(name for name in schema.names if name not in BY_NAME),
+        typed_columns=tuple(takewhile(lambda name: name not in BY_NAME, schema.names)),
         whole=whole,
         held_bytes=HELD_FACTOR * length + blocks.sums.nbytes + (file_bytes if whole is not None else 0),
     )

@@ -2,7 +2,7 @@
 
 The bytes lie in one stretch of the file. Parquet's reader wants a whole file, so it gets one that has nothing but this
 stretch; its buffers are slices, not copies. Columns that hold nothing (no headers, no keys) are told by the footer and
-not read at all.
+not read at all. Values, most of the bytes, stay in their pages where they can (pages.py).
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from lakestream.storage.records.decode import SCHEMA
+from lakestream.storage.records.encode import VIEWS_SCHEMA
 from lakestream.storage.records.header import HEADER_BYTES, NO_TIMESTAMP, Bytes
 from lakestream.storage.tablefile.blocks import BadBlocks
 from lakestream.storage.tablefile.columns import HEADERS, KEY, OFFSET, TIMESTAMP, VALUE
 from lakestream.storage.tablefile.errors import MalformedTableFile
 from lakestream.storage.tablefile.footer import Footer
 from lakestream.storage.tablefile.metrics import starts_at
+from lakestream.storage.tablefile.pages import BadPages, are_plain, plain_values
 from lakestream.storage.tablefile.typed import HIDDEN_OF_TYPED, Restorer
 
 RECORD_COLUMNS = (OFFSET, TIMESTAMP, KEY, HEADERS, VALUE)
@@ -33,6 +35,9 @@ class GroupBytes(NamedTuple):
     columns: tuple[str, ...]
     at: int
     length: int
+
+    def without(self, column: str) -> "GroupBytes":
+        return self._replace(columns=tuple(name for name in self.columns if name != column))
 
 
 class Times(NamedTuple):
@@ -62,20 +67,39 @@ def bytes_of_group(footer: Footer, group: int, columns: Sequence[str]) -> GroupB
 
 def rows_of_group(footer: Footer, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> pa.RecordBatch:
     """The records of a row group, as `records.encode` takes them."""
-    table = _read(footer, wanted, data)
+    _check_bytes(footer, wanted, data)
+    plain = _plain_values(footer, wanted, data)
+    table = _read(footer, wanted if plain is None else wanted.without(VALUE), data)
     rows = pa.RecordBatch.from_arrays(
         [
             _column(table, OFFSET),
             pa.array(_millis(_column(table, TIMESTAMP))),
             _column(table, KEY) if KEY in wanted.columns else pa.nulls(table.num_rows, pa.binary()),
-            _values(footer, wanted, table, restorer),
+            _values(footer, wanted, table, restorer) if plain is None else plain,
             _column(table, HEADERS) if HEADERS in wanted.columns else _no_headers(table.num_rows),
         ],
-        schema=SCHEMA,
+        schema=SCHEMA if plain is None else VIEWS_SCHEMA,
     )
     _check_offsets(footer, wanted.group, rows.column("offset").to_numpy())
     _check_raw(footer, wanted.group, rows.column("value"))
     return rows
+
+
+def _plain_values(footer: Footer, wanted: GroupBytes, data: Bytes) -> pa.Array | None:
+    """The values where they can be read without a copy; None: not here."""
+    if footer.rules is not None:
+        return None
+    parquet = footer.metadata.row_group(wanted.group)
+    at, chunk = next(
+        (at, chunk) for at in range(parquet.num_columns) if (chunk := parquet.column(at)).path_in_schema == VALUE
+    )
+    if not are_plain(footer.metadata.schema.column(at), chunk):
+        return None
+    start = starts_at(chunk) - wanted.at
+    try:
+        return plain_values(chunk, memoryview(data)[start : start + chunk.total_compressed_size])
+    except (BadPages, pa.ArrowException, OSError) as error:
+        raise _damaged(footer, wanted, error) from error
 
 
 def _values(footer: Footer, wanted: GroupBytes, table: pa.Table, restorer: Restorer) -> pa.Array:
@@ -93,6 +117,7 @@ def _values(footer: Footer, wanted: GroupBytes, table: pa.Table, restorer: Resto
 
 
 def times_of_group(footer: Footer, wanted: GroupBytes, data: Bytes) -> Times:
+    _check_bytes(footer, wanted, data)
     table = _read(footer, wanted, data)
     times = Times(_column(table, OFFSET).to_numpy(), _millis(_column(table, TIMESTAMP)))
     _check_offsets(footer, wanted.group, times.offsets)
@@ -122,19 +147,30 @@ def _check_raw(footer: Footer, group: int, values: pa.Array) -> None:
         row += run.rows
 
 
-def _read(footer: Footer, wanted: GroupBytes, data: Bytes) -> pa.Table:
+def _check_bytes(footer: Footer, wanted: GroupBytes, data: Bytes) -> None:
     if len(data) != wanted.length:
         raise MalformedTableFile(f"table file {footer.path} is cut short: restore the object")
     try:
         footer.blocks.check(wanted.at, data)
+    except BadBlocks as error:
+        raise _damaged(footer, wanted, error) from error
+
+
+def _read(footer: Footer, wanted: GroupBytes, data: Bytes) -> pa.Table:
+    """From bytes that were checked."""
+    try:
         source = pa.PythonFile(_Stretch(data, wanted.at), mode="r")
         file = pq.ParquetFile(source, metadata=footer.metadata, pre_buffer=False)
         table = file.read_row_group(wanted.group, columns=list(wanted.columns), use_threads=False)
-    except (BadBlocks, pa.ArrowException, OSError) as error:
-        raise MalformedTableFile(
-            f"row group {wanted.group} of table file {footer.path} is damaged: {error}. Restore the object"
-        ) from error
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(footer, wanted, error) from error
     return table
+
+
+def _damaged(footer: Footer, wanted: GroupBytes, error: Exception) -> MalformedTableFile:
+    return MalformedTableFile(
+        f"row group {wanted.group} of table file {footer.path} is damaged: {error}. Restore the object"
+    )
 
 
 class _Stretch:

@@ -1,6 +1,6 @@
 """Records to rows of the table: the same buffers under other names; only partition, time and form are made.
 
-Typed columns come as they are.
+Typed columns come as they are. Stretches of many rows are not copied together: each is a chunk of the table.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,19 @@ from lakestream.storage.tablefile.columns import (
 )
 from lakestream.storage.tablefile.stretch import TIMESTAMP_MS_MAX, TIMESTAMP_MS_MIN, Stretch
 
+CHUNK_ROWS_MIN = 1_024
+"""Stretches that are shorter, on average, are copied into one: Parquet and bounds cost by the piece, too."""
 
-def in_columns(stretches: Sequence[Stretch], schema: pa.Schema) -> pa.RecordBatch:
-    rows = _together(stretches)
+
+def in_columns(stretches: Sequence[Stretch], schema: pa.Schema) -> pa.Table:
+    rows = sum(stretch.rows.num_rows for stretch in stretches)
+    if rows < CHUNK_ROWS_MIN * len(stretches):
+        return pa.Table.from_batches([_chunk(stretches, schema)])
+    return pa.Table.from_batches([_chunk([stretch], schema) for stretch in stretches])
+
+
+def _chunk(stretches: Sequence[Stretch], schema: pa.Schema) -> pa.RecordBatch:
+    rows = _together([stretch.rows for stretch in stretches])
     counts = [stretch.rows.num_rows for stretch in stretches]
     columns = {
         PARTITION: pa.array(np.repeat(np.array([each.partition for each in stretches], np.int32), counts)),
@@ -35,29 +45,23 @@ def in_columns(stretches: Sequence[Stretch], schema: pa.Schema) -> pa.RecordBatc
         HEADERS: rows.column("headers"),
         VALUE: rows.column("value"),
     }
-    typed = _typed(stretches)
-    if typed is not None:
-        columns |= dict(zip(typed.schema.names, typed.columns, strict=True))
+    typed = [stretch.typed for stretch in stretches if stretch.typed is not None]  # of a file all have it, or none
+    if typed:
+        own = _together(typed)
+        columns |= dict(zip(own.schema.names, own.columns, strict=True))
     elif FORM in schema.names:
         columns[FORM] = _forms(rows, np.repeat([each.is_raw for each in stretches], counts))
     return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
-def _together(stretches: Sequence[Stretch]) -> pa.RecordBatch:
-    """Small stretches are copied into one: Parquet and statistics cost by the piece, not only by the byte."""
-    if len(stretches) == 1:
-        return stretches[0].rows
-    return pa.concat_batches([stretch.rows for stretch in stretches])
-
-
-def _typed(stretches: Sequence[Stretch]) -> pa.RecordBatch | None:
-    """Of a file all stretches have typed columns, or none."""
-    found = [stretch.typed for stretch in stretches if stretch.typed is not None]
-    return pa.concat_batches(found) if found else None
+def _together(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
 def _micros(times_ms: NDArray[np.int64]) -> pa.Array:
     """-1 is null, and so is the time of a raw batch that is out of range: the run has it."""
+    if times_ms.min() > NO_TIMESTAMP and times_ms.max() <= TIMESTAMP_MS_MAX:  # as nearly all are
+        return pa.array(times_ms * 1000).view(TIMESTAMP_TYPE)
     none = (times_ms == NO_TIMESTAMP) | (times_ms > TIMESTAMP_MS_MAX) | (times_ms < TIMESTAMP_MS_MIN)
     micros = np.where(none, 0, times_ms) * 1000
     return pa.array(micros, pa.int64(), mask=none).view(TIMESTAMP_TYPE)

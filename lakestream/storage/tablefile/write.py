@@ -2,16 +2,15 @@
 
     stretches, by partition and offset -> cut into row groups -> columns -> Parquet -> footer and descriptor
 
-Memory holds one row group, whatever the size of the file: what is finished goes to the sink. zstd at level 1; no
-dictionaries, which cost time and gain nothing on keys and payloads, but for columns of few values; deltas for
-offsets and times; plain bytes for keys and values, which measured smaller and faster than delta lengths under zstd.
-Blocks carry checksums of our own (blocks.py).
+Memory holds one row group, whatever the size of the file: what is finished goes to the sink. zstd at level 1; deltas
+for offsets and times; plain bytes for keys and values, which measured smaller and faster than delta lengths under zstd.
+How the user's columns are written is told by their first rows (encodings.py). Blocks carry checksums of our own
+(blocks.py).
 """
 
 from collections.abc import Iterable
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lakestream.storage.records.decode import SCHEMA
@@ -32,6 +31,7 @@ from lakestream.storage.tablefile.columns import (
     arrow_schema,
 )
 from lakestream.storage.tablefile.descriptor import FileDescriptor
+from lakestream.storage.tablefile.encodings import DELTAS, ZSTD_LEVEL, best_as_deltas, few_valued
 from lakestream.storage.tablefile.errors import UnstorableRows
 from lakestream.storage.tablefile.metrics import described
 from lakestream.storage.tablefile.runs import FOOTER_KEY, RowRun, continues, joined, pack_runs
@@ -42,14 +42,14 @@ from lakestream.storage.tablefile.to_columns import in_columns
 from lakestream.storage.tablefile.typed import HIDDEN_OF_TYPED, VALUES_KEY, field_id, leaf_ids
 from lakestream.world.objects.store import Buffer
 
-ZSTD_LEVEL = 1
 RUNS_MAX = 512
 """Runs of a row group beyond which a change of codec no longer starts a new one: two producers of different codecs that
 take turns record by record would make the footer larger than the rows."""
-_SAMPLE_ROWS = 2_048
-_REPEATS_MIN = 8
-"""A value of the sample occurs at least so often, on average, in a column that gets a dictionary."""
+_BATCH_ROWS = 4_096
+"""Rows that Parquet's writer takes at a time: with its own 1,024 it took a twentieth more."""
 _BOUNDED = (PARTITION, OFFSET, TIMESTAMP, KEY, VALUE)
+"""Of values only the nulls are counted: payloads mostly begin alike, no query asks for a range of them, and to look at
+the beginning of each took a twentieth of the time."""
 _STATISTICS = [PARTITION, OFFSET, TIMESTAMP, KEY, f"{HEADERS}.list.element.key", FORM]
 """Columns with statistics for each row group. Values have none: theirs would be longer than all the others."""
 
@@ -60,12 +60,13 @@ def write_table_file(
     path: str,
     with_form: bool = False,
     typed: pa.Schema | None = None,
+    keys: pa.Schema | None = None,
     rules: str = "",
     limits: GroupLimits | None = None,
 ) -> tuple[list[Buffer], FileDescriptor]:
     """A whole file in memory, compressed. `path` is what the descriptor will call it."""
     sink = Parts()
-    writer = TableFileWriter(sink, with_form=with_form, typed=typed, limits=limits)
+    writer = TableFileWriter(sink, with_form=with_form, typed=typed, keys=keys, limits=limits)
     for stretch in stretches:
         writer.add(stretch)
     return sink.parts, writer.close(path=path, rules=rules)
@@ -80,12 +81,14 @@ class TableFileWriter:
         *,
         with_form: bool = False,
         typed: pa.Schema | None = None,
+        keys: pa.Schema | None = None,
         limits: GroupLimits | None = None,
     ) -> None:
         """`with_form` adds the column that raw batches need: a file that may get one must have it. `typed` are the
-        user's columns: with them every stretch must come typed."""
+        user's columns: with them every stretch must come typed, and may have columns of `keys`, too."""
         self._typed = typed
-        self._schema = file_schema(typed, with_form=with_form)
+        self._own = [*(typed if typed is not None else ()), *(keys if keys is not None else ())]
+        self._schema = file_schema(typed, keys, with_form=with_form)
         self._with_form = with_form
         self._limits = limits or GroupLimits()
         self._out = SummingSink(sink)
@@ -98,7 +101,7 @@ class TableFileWriter:
         self._bytes = 0
         self._last = (-1, -1)
         self._bounds = {
-            field.name: Bounds(field.type)
+            field.name: Bounds(field.type, nulls_only=field.name == VALUE)
             for field in self._schema
             if field.name in _BOUNDED or (field.name not in BY_NAME and not pa.types.is_nested(field.type))
         }
@@ -138,7 +141,7 @@ class TableFileWriter:
         self._out.finish()
         runs = [run for group in self._groups for run in group]
         bounds = {field_id(self._schema.field(name)): each for name, each in self._bounds.items()}
-        leaves = LEAF_IDS | ({} if self._typed is None else leaf_ids(self._typed))
+        leaves = LEAF_IDS | leaf_ids(pa.schema(self._own))
         return described(path, self.bytes_written, self._metadata[0], bounds, runs, leaves)
 
     def _check(self, stretch: Stretch) -> None:
@@ -177,10 +180,9 @@ class TableFileWriter:
             self._runs.append(run)
 
     def _close_group(self) -> None:
-        rows = in_columns(self._open, self._schema)
+        table = in_columns(self._open, self._schema)
         for name, bounds in self._bounds.items():
-            bounds.widen(rows.column(name))
-        table = pa.Table.from_batches([rows])
+            bounds.widen(table.column(name))
         if self._parquet is None:
             self._parquet = self._opened(table)
         self._parquet.write_table(table, row_group_size=self._rows)
@@ -188,31 +190,27 @@ class TableFileWriter:
         self._open, self._runs, self._rows, self._bytes = [], [], 0, 0
 
     def _opened(self, first: pa.Table) -> pq.ParquetWriter:
-        """The columns' encodings are chosen by the first rows: in most topics the others are like them."""
-        own = [] if self._typed is None else [field.name for field in self._typed if field.name in self._bounds]
+        own = [field.name for field in self._own if field.name in self._bounds]
+        few = few_valued(first.select(own))
+        deltas = best_as_deltas(first.select([name for name in own if name not in few]))
         return pq.ParquetWriter(
             pa.PythonFile(self._out, mode="w"),
             self._schema,
             compression="zstd",
             compression_level=ZSTD_LEVEL,
-            use_dictionary=[PARTITION, FORM, SCHEMA_ID, SHAPE, *few_valued(first.select(own))],
-            column_encoding={OFFSET: "DELTA_BINARY_PACKED", TIMESTAMP: "DELTA_BINARY_PACKED"},
+            use_dictionary=[PARTITION, FORM, SCHEMA_ID, SHAPE, *few],
+            column_encoding=dict.fromkeys([OFFSET, TIMESTAMP, *deltas], DELTAS),
             write_statistics=[*_STATISTICS, *own],
+            write_batch_size=_BATCH_ROWS,
             store_schema=False,
             store_decimal_as_integer=True,
             metadata_collector=self._metadata,
         )
 
 
-def file_schema(typed: pa.Schema | None, *, with_form: bool) -> pa.Schema:
-    """The user's columns, the visible ones of the system, and the hidden ones that are needed."""
+def file_schema(typed: pa.Schema | None, keys: pa.Schema | None, *, with_form: bool) -> pa.Schema:
+    """The user's columns, the visible ones of the system, and the hidden ones that are needed. Columns of keys stand
+    behind these: replay takes keys from `__key`, and would otherwise read them for nothing."""
     if typed is None:
         return arrow_schema((FORM,) if with_form else ())
-    return pa.schema([*typed, *arrow_schema(HIDDEN_OF_TYPED)])
-
-
-def few_valued(columns: pa.Table) -> list[str]:
-    """Those in which most values occur often: a dictionary makes them small. Told by the first rows."""
-    sample = columns.slice(0, _SAMPLE_ROWS)
-    most = sample.num_rows // _REPEATS_MIN
-    return [name for name in sample.column_names if pc.count_distinct(sample.column(name)).as_py() <= most]
+    return pa.schema([*typed, *arrow_schema(HIDDEN_OF_TYPED), *(keys if keys is not None else ())])

@@ -1,14 +1,18 @@
 """Committing a job: snapshots and metadata written first, then one transaction that moves pointer and places together.
 
-    files there? -> ledger -> (table as it is now -> manifests, metadata.json -> commit_job) -> old metadata files go
-                               ^ someone else moved the pointer: from a fresh read, a few times
+    files there? ledger  |
+    table as it is now   |  all at once -> commit_job -> old files go, what the next commit will need is written
+    -> manifests, lists, |
+       metadata.json     |  ^ someone else moved the pointer: from a fresh read, a few times
+
+What is written is not visible before the transaction, so nothing of it waits for anything else of it.
 
 Which snapshots a commit needs is decided from the table as it is found: one for both branches while they agree, one for
 each after `main` was changed. A commit whose answer was lost is simply asked again: a job is committed once.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -68,26 +72,25 @@ class Committer:
         """The metadata location that the commit made current. `evolve` brings the table's schema to where the job's
         files are. Raises Conflict and its leaves, UnknownPartition and UnknownTable where the job has become pointless;
         Unavailable where nobody knows what became of it."""
-        await self._check_files(results)
         ledger = ledger_of(job.id, job.plan, results, folder=job.folder)
-        await self._write_ledger(ledger)
         pause = YIELD_SECONDS_FIRST
-        for _ in range(ATTEMPTS_MAX - 1):
+        for attempt in range(ATTEMPTS_MAX - 1):
             try:
-                return await self._attempt(job, results, ledger, evolve)
+                return await self._attempt(job, results, ledger, evolve, vouched=attempt > 0)
             except CommitConflict:
                 log.info("someone else committed to the table; committing again", job=job.id, table=job.plan.table)
                 await self._clock.sleep(pause)
                 pause = min(2 * pause, YIELD_SECONDS_MAX)
-        return await self._attempt(job, results, ledger, evolve)
+        return await self._attempt(job, results, ledger, evolve, vouched=True)
 
     async def _attempt(
-        self, job: BegunJob, results: Sequence[TaskResult], ledger: Ledger, evolve: Evolve | None
+        self, job: BegunJob, results: Sequence[TaskResult], ledger: Ledger, evolve: Evolve | None, *, vouched: bool
     ) -> str:
         pointer = await self._store.tables.table_of_topic(job.plan.topic)
         if pointer is None or pointer.id != job.plan.table:
             raise UnknownTable(f"table {job.plan.table} no longer belongs to its topic: it was dropped or replaced")
-        prepared = await self._commits.append(pointer, files_by_branch(results), summary=ledger.summary, evolve=evolve)
+        appending = self._commits.append(pointer, files_by_branch(results), summary=ledger.summary, evolve=evolve)
+        prepared = await (appending if vouched else self._vouched(results, ledger, appending))
         commit = JobCommit(
             job=job.id,
             token=job.token,
@@ -103,8 +106,20 @@ class Committer:
             await self._commits.abandon(prepared)
             raise
         await self._settle(prepared, location)
-        await self._expire(prepared.move.pointer)
+        await self._tend(prepared.move.pointer)
         return location
+
+    async def _vouched(
+        self, results: Sequence[TaskResult], ledger: Ledger, appending: Awaitable[PreparedCommit]
+    ) -> PreparedCommit:
+        """Both at once, and both to their ends: what was prepared for files that are not there is taken back."""
+        vouched, prepared = await asyncio.gather(self._vouch(results, ledger), appending, return_exceptions=True)
+        if isinstance(prepared, BaseException):
+            raise prepared
+        if isinstance(vouched, BaseException):
+            await self._commits.abandon(prepared)
+            raise vouched
+        return prepared
 
     async def _asked(self, commit: JobCommit) -> str:
         """Ask until the store answers: repeating a commit is safe."""
@@ -122,20 +137,32 @@ class Committer:
         else:
             await self._commits.abandon(prepared)  # an earlier attempt was the one that counted
 
-    async def _expire(self, pointer: TablePointer) -> None:
-        """Forget snapshots of long ago. The commit stands whether or not this succeeds; the next one tries again."""
+    async def _tend(self, pointer: TablePointer) -> None:
+        """Forget snapshots of long ago, and write what the next commit will need. The commit stands whether or not this
+        succeeds; the next one tries again."""
         try:
-            prepared = await self._commits.expire(pointer)
-            if prepared is None:
-                return
-            try:
-                await self._store.tables.move_tables([prepared.move])
-            except Conflict:
-                await self._commits.abandon(prepared)
-                return
-            await self._commits.finish(prepared)
+            if (moved := await self._expired(pointer)) is not None:
+                await self._commits.roll_ahead(moved)
         except LakestreamError as error:
-            log.warning("old snapshots could not be expired", table=pointer.id, error=str(error))
+            log.warning("a table could not be tended after its commit", table=pointer.id, error=str(error))
+
+    async def _expired(self, pointer: TablePointer) -> TablePointer | None:
+        """Where the table is now; None where someone else has moved it."""
+        prepared = await self._commits.expire(pointer)
+        if prepared is None:
+            return pointer
+        try:
+            await self._store.tables.move_tables([prepared.move])
+        except Conflict:
+            await self._commits.abandon(prepared)
+            return None
+        await self._commits.finish(prepared)
+        return prepared.move.pointer
+
+    async def _vouch(self, results: Sequence[TaskResult], ledger: Ledger) -> None:
+        """What must be there beside the table's own files before anyone may see the commit. Raises DamagedTable."""
+        await self._check_files(results)
+        await self._write_ledger(ledger)
 
     async def _check_files(self, results: Sequence[TaskResult]) -> None:
         """Every file is there, whole. Raises DamagedTable."""

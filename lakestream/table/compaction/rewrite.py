@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lakestream.contract.values.detecting import detected
-from lakestream.contract.values.topic_contract import Needs, ValueMode
+from lakestream.contract.values.topic_contract import NO_NEEDS, Needs, ValueMode
 from lakestream.model.errors import InvalidRequest, LakestreamError, SegmentLost
 from lakestream.storage.records.errors import CorruptBatch
 from lakestream.storage.tablefile.sink import Parts
@@ -53,8 +53,9 @@ async def _rewritten(task: RewriteTask, result: TaskResult, objects: ObjectStore
     if task.is_probe:
         return replace(result, needs=writing.needs)
     written = await threads.run(writing.finish, result)
-    for file, parts in writing.contents():
-        await objects.put(f"{task.folder_key}/{file}", parts)
+    async with asyncio.TaskGroup() as group:  # each waits for the disk or the network, at most three of them
+        for file, parts in writing.contents():
+            group.create_task(objects.put(f"{task.folder_key}/{file}", parts))
     return written
 
 
@@ -74,13 +75,16 @@ class _Writing:
         self._names = [f"{name}{ending}" for ending in _ENDINGS]
         self._sinks = (Parts(), Parts(), Parts())
         self._writers: list[TableFileWriter | None] = [None, None, None]
-        self._typed = TypedRows(task.contract) if task.contract.is_typed else None
-        self._undecided = task.contract.mode is ValueMode.UNDECIDED
-        self._needs = Needs()
+        contract = task.contract
+        self._typed = TypedRows(contract) if contract.is_typed or contract.has_typed_keys else None
+        self._undecided = contract.mode is ValueMode.UNDECIDED
+        self._keys_undecided = contract.key is not None and contract.key.mode is ValueMode.UNDECIDED
+        self._found = Needs()
+        """What the first records look like, where nobody has said."""
 
     def add(self, piece: Piece) -> None:
         for stretch in _stretches(piece):
-            if self._undecided:
+            if not stretch.is_raw:
                 self._detect(stretch)
             if self._typed is None:
                 self._write(LOG if stretch.is_raw else MAIN, stretch)
@@ -88,7 +92,7 @@ class _Writing:
                 self._add_typed(stretch, self._typed)
 
     def add_repaired(self, work: SetAside, contents: Sequence[tuple[str, Buffer]]) -> None:
-        if self._typed is None:
+        if self._typed is None or not self._task.contract.is_typed:
             raise InvalidRequest("the topic's values are bytes now: set lakestream.value.format to what they should be")
         for part in repaired(rows_set_aside(contents), work, self._typed):
             if part.main is not None:
@@ -102,11 +106,18 @@ class _Writing:
             None if writer is None else writer.close(path=f"{self._task.folder}/{name}", rules=rules)
             for writer, name in zip(self._writers, self._names, strict=True)
         )
-        return replace(result, file=file, log_file=log_file, quarantine_file=quarantine_file, needs=self.needs)
+        return replace(
+            result,
+            file=file,
+            log_file=log_file,
+            quarantine_file=quarantine_file,
+            needs=self.needs,
+            unread_keys=0 if self._typed is None else self._typed.unread_keys,
+        )
 
     @property
     def needs(self) -> Needs:
-        return self._needs if self._typed is None else self._typed.decoder.needs
+        return self._found if self._typed is None else self._found.joined(self._typed.needs)
 
     def contents(self) -> Iterator[tuple[str, list[Buffer]]]:
         for name, sink, writer in zip(self._names, self._sinks, self._writers, strict=True):
@@ -114,9 +125,11 @@ class _Writing:
                 yield name, sink.parts
 
     def _detect(self, stretch: Stretch) -> None:
-        """The first values tell."""
-        if not self._needs and not stretch.is_raw:
-            self._needs = detected(stretch.rows.column("value")) or self._needs
+        """The first values tell, and the first keys."""
+        if self._undecided and self._found.detected is None:
+            self._found = self._found.joined(detected(stretch.rows.column("value")) or NO_NEEDS)
+        if self._keys_undecided and self._found.of_keys is None:
+            self._found = self._found._replace(of_keys=detected(stretch.rows.column("key")))
 
     def _add_typed(self, stretch: Stretch, typed: TypedRows) -> None:
         for for_log, rows in typed.split(stretch):
@@ -132,8 +145,8 @@ class _Writing:
             return
         writer = self._writers[which]
         if writer is None:
-            schema = None if self._typed is None else self._typed.schema
-            writer = TableFileWriter(self._sinks[which], with_form=stretch.is_raw, typed=schema)
+            typed, keys = (None, None) if self._typed is None else (self._typed.schema, self._typed.key_schema)
+            writer = TableFileWriter(self._sinks[which], with_form=stretch.is_raw, typed=typed, keys=keys)
             self._writers[which] = writer
         writer.add(stretch)
 

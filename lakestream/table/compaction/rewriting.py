@@ -13,7 +13,7 @@ from functools import reduce
 from typing import Protocol
 
 from lakestream.catalog.locations import TableObjects
-from lakestream.contract.values.topic_contract import Needs, ValueMode
+from lakestream.contract.values.topic_contract import Needs
 from lakestream.model.errors import Unavailable
 from lakestream.model.job import JobId
 from lakestream.model.topic import TopicId
@@ -120,11 +120,9 @@ class Rewriting:
         if not needs or any(result.error for result in job.by_number.values()):
             return False
         grown = await self._contracts.grown(job.contract, needs)
-        if grown == job.contract:
-            return False
-        job.contract = grown
-        if grown.contract.mode is ValueMode.RAW:
-            return False  # values are just bytes, as which they were written
+        written_as, job.contract = job.contract.contract.as_written, grown
+        if grown.contract.as_written == written_as:
+            return False  # values are just bytes, as which they were written, or nothing could be had
         job.turn += 1
         return True
 

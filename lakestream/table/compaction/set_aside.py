@@ -28,7 +28,6 @@ from lakestream.storage.tablefile.columns import (
     OFFSET,
     PARTITION,
     SCHEMA_ID,
-    SHAPE,
     TIMESTAMP,
     VALUE,
 )
@@ -85,7 +84,7 @@ def repaired(rows: pa.Table, work: SetAside, typed: TypedRows) -> Iterator[Repai
     for partition in pc.unique(rows.column(PARTITION)).to_pylist():
         own = rows.filter(pc.equal(rows.column(PARTITION), partition)).combine_chunks()
         is_chosen = _chosen(own, partition, work)
-        staying = [_as_it_was(own.filter(pa.array(~is_chosen)), partition, typed.schema)]
+        staying = [_as_it_was(own.filter(pa.array(~is_chosen)), partition, typed)]
         main = None
         if work.action is RepairAction.RETRY and is_chosen.any():
             chosen = _stretch(own.filter(pa.array(is_chosen)), partition, work.fixes)
@@ -122,18 +121,18 @@ def _stretch(rows: pa.Table, partition: int, fixes: Mapping[Place, bytes]) -> St
     return Stretch(partition=partition, source=Codec.NONE, rows=batch, last_offset=int(offsets[-1]))
 
 
-def _as_it_was(rows: pa.Table, partition: int, schema: pa.Schema) -> Stretch | None:
+def _as_it_was(rows: pa.Table, partition: int, typed: TypedRows) -> Stretch | None:
     if not rows.num_rows:
         return None
-    user = [pa.nulls(rows.num_rows, one.type) for one in schema]
+    stretch = _stretch(rows, partition, {})
+    user = [pa.nulls(rows.num_rows, one.type) for one in typed.schema]
     hidden = [
         pa.array(np.full(rows.num_rows, Form.QUARANTINED, np.int32)),
         _one(rows.column(SCHEMA_ID).combine_chunks()),
         pa.nulls(rows.num_rows, pa.int32()),
         _one(rows.column(ERROR).combine_chunks()),
     ]
-    names = [*schema.names, FORM, SCHEMA_ID, SHAPE, ERROR]
-    return replace(_stretch(rows, partition, {}), typed=pa.RecordBatch.from_arrays([*user, *hidden], names=names))
+    return replace(stretch, typed=typed.rows(user, hidden, stretch.rows.column("key")))
 
 
 def _quarantined(part: Stretch) -> Stretch | None:

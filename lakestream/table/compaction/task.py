@@ -58,6 +58,8 @@ class TaskResult:
     """A second time the values that were set aside, for the branch `quarantine`."""
     needs: Needs = NO_NEEDS
     """What the contract should know. If it can be had, the task is run again and these files do not count."""
+    unread_keys: int = 0
+    """Keys that broke their format: their columns are null."""
     error: str | None = None
 
     @property
@@ -74,6 +76,7 @@ class TaskResult:
                 "log-file": self.log_file and self.log_file.to_json(),
                 "quarantine-file": self.quarantine_file and self.quarantine_file.to_json(),
                 "needs": self.needs.to_json(),
+                "unread-keys": self.unread_keys,
                 "error": self.error,
             }
         )
@@ -89,6 +92,7 @@ class TaskResult:
             log_file=_file(content["log-file"]),
             quarantine_file=_file(content["quarantine-file"]),
             needs=Needs.from_json(content["needs"]),
+            unread_keys=content["unread-keys"],
             error=content["error"],
         )
 

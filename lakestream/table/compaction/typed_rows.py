@@ -1,18 +1,19 @@
-"""Typed rows: a stretch's values become columns under the topic's contract; some rows are kept from SQL.
+"""Typed rows: a stretch's values, and its keys, become columns under the topic's contract; some rows are kept from SQL.
 
 stretch -> decoded -> rows for everyone
                    -> rows for `log` alone: set aside, tombstones (unless they are kept), batches nobody can read
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from lakestream.contract.columns.arrow import arrow_schema
-from lakestream.contract.values.decoder import TypedValues, ValueDecoder
-from lakestream.contract.values.topic_contract import TopicContract
+from lakestream.contract.values.decoder import ValueDecoder
+from lakestream.contract.values.key_decoder import KeyDecoder
+from lakestream.contract.values.topic_contract import Needs, TopicContract
 from lakestream.model.row_form import Form
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.tablefile.columns import ERROR, FORM, SCHEMA_ID, SHAPE
@@ -26,7 +27,22 @@ class TypedRows:
     def __init__(self, contract: TopicContract) -> None:
         self.schema = arrow_schema(contract.layout.columns)
         self.decoder = ValueDecoder(contract)
-        self._tombstones_kept = contract.tombstones_kept
+        key = contract.key
+        self._keys = KeyDecoder(contract, key) if key is not None and key.is_typed else None
+        self._hides_tombstones = contract.is_typed and not contract.tombstones_kept
+
+    @property
+    def key_schema(self) -> pa.Schema:
+        return pa.schema([]) if self._keys is None else self._keys.schema
+
+    @property
+    def needs(self) -> Needs:
+        of_keys = None if self._keys is None else self._keys.needs
+        return self.decoder.needs._replace(of_keys=of_keys or None)
+
+    @property
+    def unread_keys(self) -> int:
+        return 0 if self._keys is None else self._keys.unread
 
     def split(self, stretch: Stretch) -> Iterator[tuple[bool, Stretch]]:
         """(whether it is for `log` alone, rows), each at most once."""
@@ -35,22 +51,30 @@ class TypedRows:
             return
         values = self.decoder.decode(stretch.rows.column("value"))
         rows = stretch.rows.set_column(_VALUE_AT, SCHEMA.field(_VALUE_AT), values.kept)
-        typed = replace(stretch, rows=rows, typed=_columns(values))
+        hidden_columns = [pa.array(values.forms), values.writers, values.shapes, values.errors]
+        typed = self.rows(values.columns.columns, hidden_columns, stretch.rows.column("key"))
+        whole = replace(stretch, rows=rows, typed=typed)
         hidden = values.forms == Form.QUARANTINED
-        if not self._tombstones_kept:
+        if self._hides_tombstones:
             hidden |= values.forms == Form.NULL
         if not hidden.any():
-            yield False, typed
+            yield False, whole
             return
         for for_log, mask in ((False, ~hidden), (True, hidden)):
-            part = typed.where(pa.array(mask))
+            part = whole.where(pa.array(mask))
             if part is not None:
                 yield for_log, part
+
+    def rows(self, user: Sequence[pa.Array], hidden: Sequence[pa.Array], keys: pa.BinaryArray) -> pa.RecordBatch:
+        """All that a file has of rows beside their records: user's columns, hidden ones, and what keys become."""
+        of_keys = [] if self._keys is None else self._keys.decode(keys)
+        names = [*self.schema.names, FORM, SCHEMA_ID, SHAPE, ERROR, *self.key_schema.names]
+        return pa.RecordBatch.from_arrays([*user, *hidden, *of_keys], names=names)
 
     def _raw(self) -> pa.RecordBatch:
         user = [pa.nulls(1, field.type) for field in self.schema]
         hidden = [pa.array([int(Form.RAW_BATCH)], pa.int32()), *(pa.nulls(1, pa.int32()) for _ in range(2))]
-        return _named(self.schema, [*user, *hidden, pa.array([UNREADABLE])])
+        return self.rows(user, [*hidden, pa.array([UNREADABLE])], pa.nulls(1, pa.binary()))
 
 
 def quarantined(stretch: Stretch) -> Stretch | None:
@@ -58,12 +82,3 @@ def quarantined(stretch: Stretch) -> Stretch | None:
     assert stretch.typed is not None
     forms = stretch.typed.column(FORM).to_numpy()
     return stretch.where(pa.array(forms == np.int32(Form.QUARANTINED)))
-
-
-def _columns(values: TypedValues) -> pa.RecordBatch:
-    hidden = [pa.array(values.forms), values.writers, values.shapes, values.errors]
-    return _named(values.columns.schema, [*values.columns.columns, *hidden])
-
-
-def _named(user: pa.Schema, columns: list[pa.Array]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays(columns, names=[*user.names, FORM, SCHEMA_ID, SHAPE, ERROR])

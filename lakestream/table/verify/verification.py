@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from lakestream.catalog.topic_table import suffix_of
 from lakestream.catalog.values import Metadata
+from lakestream.contract.values.rules import Rules
 from lakestream.contract.values.topic_contract import CONTRACT_PROPERTY, TopicContract
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import LOG_BRANCH
@@ -74,6 +75,9 @@ class Verdict:
     objects: int = 0
     ledgers: int = 0
     ledgers_whole: bool = True
+    restated_files: int = 0
+    """Files of which some values come back in another spelling than they were produced in, since the topic waived that:
+    their records are compared as consumers get them."""
     problems: list[str] = field(default_factory=list)
 
 
@@ -98,7 +102,7 @@ def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[
     verdict.files, verdict.objects = len(files), len(referenced)
     verdict.problems += problems_of_objects(metadata["location"], topic.objects_options, referenced)
     try:
-        log.typed = _typed(topic, files)
+        log.typed = _typed(topic, files, verdict)
     except LakestreamError as error:
         verdict.problems.append(f"values cannot be read from columns, and no record was compared: {error}")
         return verdict
@@ -106,12 +110,13 @@ def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[
     return verdict
 
 
-def _typed(topic: TopicToVerify, files: Sequence[DataFileRow]) -> TypedFiles | None:
+def _typed(topic: TopicToVerify, files: Sequence[DataFileRow], verdict: Verdict) -> TypedFiles | None:
     """None where the topic has no typed columns. Raises LakestreamError where a file cannot be read."""
     text = (topic.metadata.get("properties") or {}).get(CONTRACT_PROPERTY)
     if text is None or not (contract := TopicContract.from_text(text)).layout.columns:
         return None
     rules = read_rules(topic.metadata["location"], topic.objects_options, [file.path for file in files])
+    verdict.restated_files = sum(Rules.from_text(text).restated for text in rules.values())
     return TypedFiles(columns=contract.layout.columns, rules=rules)
 
 

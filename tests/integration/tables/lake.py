@@ -29,6 +29,7 @@ from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import Brokers
 from lakestream.protocol.rest.catalog.branch_fields import branch_fields
 from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
+from lakestream.protocol.rest.missing_files import MissingFiles
 from lakestream.protocol.rest.quarantine import quarantine_routes
 from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
 from lakestream.protocol.rest.server import HttpServer
@@ -44,6 +45,7 @@ from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.open import open_objects
 from lakestream.world.threads import ThreadPool
+from tests.behaviour.metadata.stage import ShiftedClock
 from tests.integration.tables.moments import AppAt, Moments, RewriterAt, StoreAt
 from tests.integration.up_process import Done, command
 
@@ -66,6 +68,7 @@ class RunningLake:
         self.http = ""
         self.grace_ms = grace_ms
         self.moments = Moments()
+        self.pipelines_clock = ShiftedClock()
         self.store: MetadataStore
         self._loop: asyncio.AbstractEventLoop
         self._pipeline: Pipeline
@@ -177,7 +180,7 @@ class RunningLake:
                 rewriter=RewriterAt(InThisProcess(), self.moments),
                 limits=PlanLimits(freshness_ms=0),
                 grace_ms=self.grace_ms,
-                clock=clock,
+                clock=self.pipelines_clock,
                 ids=ids,
             )
             catalog = catalog_routes(
@@ -192,7 +195,7 @@ class RunningLake:
             stack.push_async_callback(brokers.close)
             tables = TableStatus(self.store, objects, ids=ids, grace_ms=self.grace_ms)
             routes = [
-                *admin_routes(self.store, brokers, tables),
+                *admin_routes(self.store, brokers, tables, MissingFiles(self.store, objects)),
                 *quarantine_routes(self.store, objects, ids),
                 Mount(CATALOG_PATH, routes=catalog),
                 Mount(REGISTRY_PATH, app=registry_app(store=self.store.registry, threads=threads)),

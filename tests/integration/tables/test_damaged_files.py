@@ -55,6 +55,14 @@ def test_a_data_file_deleted_by_hand_is_named_and_only_its_records_are_missed(
         assert lake.round().committed == 1
         assert len(records(client.fetch("whole", 0).records)) >= ROWS
 
+        assert all("missing_files" not in one for one in lake.json("status")["topics"]), "looked for only if asked"
+        shown = {one["name"]: one["missing_files"] for one in lake.json("status", "--check-files")["topics"]}
+        assert shown == {"broken": [lost.file], "whole": []}
+        told_status = lake.command("status", "--check-files")
+        assert told_status.returncode == 0
+        assert f"broken: the file {lost.file} is missing. Restore it" in told_status.stderr
+        assert "verify broken" in told_status.stderr and "verify whole" not in told_status.stderr
+
         done = lake.command("verify", "broken", "--json")
         assert done.returncode == 1
         (verdict,) = json.loads(done.stdout.splitlines()[-1])["topics"]

@@ -3,10 +3,12 @@
 ledgers chain without gap or overlap, to tabled_until     rows of `log` are the topic's records, one to one
 every referenced object exists, none that goes is needed  `main` has what `log` has, but for what strangers took out
 a commit is made under the lease, and once                nothing is left of jobs that were not committed
+columns of typed rows say what their values say           broken values are set aside, each once, and nothing else is
 """
 
+import json
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any
 
@@ -15,16 +17,19 @@ from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Fenced
 from lakestream.model.job import CompactionLease, JobCommit, JobId
 from lakestream.model.place import FileSpan, Tail
+from lakestream.model.row_form import Form
 from lakestream.model.table import PointerMove, TableId
 from lakestream.model.table_errors import CommitConflict, JobDropped
 from lakestream.model.topic import PartitionId, TopicId
+from lakestream.model.value_configs import KEY_FORMAT, VALUE_FORMAT
 from lakestream.world.clock import Clock
 from tests.simulation.audit import Seen, all_partitions
 from tests.simulation.ledger import Ledger
 from tests.simulation.trace import Trace
+from tests.simulation.values import is_broken
 from tests.simulation.verdict import Verdict
 
-from .lake import Lake, Table
+from .lake import Lake, Table, TableRow
 from .stranger import Stranger
 
 
@@ -159,16 +164,34 @@ class Examiner:
 
     async def _check_rows(self, table: Table, partitions: Sequence[Seen]) -> None:
         rows = [row for file in table.log_files for row in await self._lake.rows(file)]
+        self._check_typed(table, partitions[0].topic.config, rows)
         for number, seen in enumerate(partitions):
-            tail, own = seen.view.tail, [row for at, row in rows if at == number]
+            tail, own = seen.view.tail, [each.row for each in rows if each.number == number]
             offsets = sorted(row.offset for row in own)
             self._verdict.holds(len(offsets) == len(set(offsets)), "a record is one row", seen.partition, tail)
             live = [offset for offset in offsets if offset >= tail.log_start]
             same = live == list(range(tail.log_start, tail.tabled_until))
             self._verdict.holds(same, "rows of `log` are the records", seen.partition, tail, live[:3], live[-3:])
             self._ledger.seen_rows(seen.partition, seen.topic.name, number, own)
-        others = {at for at, _ in rows} - set(range(len(partitions)))
+        others = {each.number for each in rows} - set(range(len(partitions)))
         self._verdict.holds(not others, "rows are of the topic's partitions", table.pointer.name, others)
+
+    def _check_typed(self, table: Table, config: Mapping[str, str], rows: Sequence[TableRow]) -> None:
+        """What is broken is set aside, and columns say what the bytes say."""
+        typed = config.get(VALUE_FORMAT) == "json"
+        self._verdict.holds(typed or not any(each.form for each in rows), "bytes stay bytes", table.pointer.name)
+        for each in rows if typed else ():
+            self._trace.events[f"row of form {each.form}"] += 1
+            value = each.row.sent.value
+            right = (each.form is Form.QUARANTINED) == is_broken(value)
+            self._verdict.holds(right, "what is broken is set aside, and nothing else", each.row, each.form)
+            said = {} if is_broken(value) else json.loads(value)
+            same = all(each.columns.get(key) == content for key, content in said.items())
+            self._verdict.holds(same, "columns say what the value says", each.columns, said)
+            if config.get(KEY_FORMAT) == "string":
+                key = each.row.sent.key
+                told = each.columns["key"] == (None if key is None else key.decode())
+                self._verdict.holds(told, "a column says what the key says", each.columns, key)
 
     # --- in the end ------------------------------------------------------------------------------
 
@@ -186,13 +209,33 @@ class Examiner:
                 for snapshot in self._strangers.get(table.pointer.id, ())
                 for file in self._stranger.deleted[snapshot]
             }
-            main, log = Counter(table.main_files), set(table.log_files)
+            hidden = await self._set_aside(table)
+            main, log = Counter(table.main_files), set(table.log_files) - hidden
             ever = self._files.get(table.pointer.id, set())
             told = (table.pointer.name, len(main), len(log), len(ever), len(taken))
             self._verdict.holds(max(main.values(), default=1) == 1, "a file is on a branch once", *told)
             # What retention takes from `log` may stay on `main`.
-            whole = log - taken <= main.keys() <= ever - taken
+            whole = log - taken <= main.keys() <= ever - taken - hidden
             self._verdict.holds(whole, "`main` has every row, but for what strangers deleted", *told)
+
+    async def _set_aside(self, table: Table) -> set[str]:
+        """Files of `log` whose rows SQL does not see. Each of these is once in `quarantine`, and nothing else is."""
+        hidden: set[str] = set()
+        expected: Counter[tuple[int, int]] = Counter()
+        for file in table.log_files:
+            rows = await self._lake.rows(file)
+            aside = [(each.number, each.row.offset) for each in rows if each.form is Form.QUARANTINED]
+            self._verdict.holds(len(aside) in (0, len(rows)), "broken values are in files of their own", file)
+            if aside:
+                hidden.add(file)
+                expected.update(aside)
+        rows = [each for file in table.quarantine_files for each in await self._lake.rows(file)]
+        found = Counter((each.number, each.row.offset) for each in rows)
+        once = expected <= found and max(found.values(), default=1) == 1
+        self._verdict.holds(once, "what is set aside is in quarantine once", table.pointer.name, expected - found)
+        broken = all(is_broken(each.row.sent.value) for each in rows)
+        self._verdict.holds(broken, "quarantine has what is broken alone", table.pointer.name)
+        return hidden
 
     async def no_garbage_is_left(self) -> None:
         """Of jobs that were dropped, of commits that were not made. Below the folders that are ours: a stranger's

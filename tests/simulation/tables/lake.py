@@ -14,9 +14,12 @@ import pyarrow.parquet as pq
 
 from lakestream.catalog.locations import TABLES_FOLDER, TableObjects
 from lakestream.catalog.summaries import LEDGER
+from lakestream.contract.values.restoring import ContractRestorer
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
-from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, STREAMS, TableKind, TablePointer
+from lakestream.model.row_form import Form
+from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH, STREAMS, TableKind, TablePointer
+from lakestream.storage.tablefile.typed import VALUES_KEY
 from lakestream.world.objects.memory import MemoryObjects
 from tests.simulation.batches import Row, sent_of
 
@@ -27,6 +30,10 @@ class TableRow(NamedTuple):
     number: int
     """Of the partition, in its topic."""
     row: Row
+    form: Form | None
+    """How it holds its value; None where the file's values are bytes."""
+    columns: dict[str, Any]
+    """What SQL sees of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +61,10 @@ class Table:
     @property
     def log_files(self) -> tuple[str, ...]:
         return self.files.get(self.head(LOG_BRANCH), ())
+
+    @property
+    def quarantine_files(self) -> tuple[str, ...]:
+        return self.files.get(self.head(QUARANTINE_BRANCH), ()) if QUARANTINE_BRANCH in self.metadata["refs"] else ()
 
     @property
     def main_files(self) -> tuple[str, ...]:
@@ -86,7 +97,9 @@ class Lake:
             names = await self._store.tables.tables(STREAMS)
         except LakestreamError:
             return []  # no topic has a table yet
-        pointers = [await self._store.tables.table(STREAMS, name) for name, kind in names if kind is not TableKind.VIEW]
+        pointers = [
+            await self._store.tables.table(STREAMS, name) for name, kind, _ in names if kind is not TableKind.VIEW
+        ]
         return [await self.table(pointer) for pointer in pointers if pointer is not None]
 
     async def keys(self) -> list[str]:
@@ -176,12 +189,19 @@ def _avro(content: bytes) -> list[Any]:
 
 
 def _rows(content: bytes) -> list[TableRow]:
-    table = pq.read_table(io.BytesIO(content))
+    """Values of typed rows are written again from their columns, by what the file says of itself."""
+    table = pq.read_table(io.BytesIO(content)).combine_chunks()
+    rules = (pq.read_metadata(io.BytesIO(content)).metadata or {}).get(VALUES_KEY.encode())
     times = table.column("__timestamp").cast("int64").to_pylist()
+    values = table.column("__value")
+    if rules is not None:
+        values = ContractRestorer().restore(rules.decode(), table.to_batches()[0])
     return [
         TableRow(
             row["__partition"],
-            Row(row["__offset"], time // 1000, sent_of(row["__key"], row["__value"], row["__headers"])),
+            Row(row["__offset"], time // 1000, sent_of(row["__key"], value, row["__headers"])),
+            Form(row["__form"]) if rules is not None else None,
+            row,
         )
-        for row, time in zip(table.to_pylist(), times, strict=True)
+        for row, time, value in zip(table.to_pylist(), times, values.to_pylist(), strict=True)
     ]

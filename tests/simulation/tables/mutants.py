@@ -12,7 +12,9 @@ from lakestream.metadata.job_store import COMPACTION, JobState
 from lakestream.metadata.sqlite import job_commit, jobs
 from lakestream.model.errors import Conflict, Unavailable
 from lakestream.model.job import CompactionLease, JobCommit, JobId
+from lakestream.table.compaction import rewrite
 from lakestream.table.compaction.commit import Committer
+from lakestream.table.compaction.rewriting import Rewriting, RewrittenJob
 from lakestream.table.left_behind import LeftBehind
 from tests.simulation.mutants import Mutant
 
@@ -22,8 +24,12 @@ def _a_pipeline_without_lease_may_commit(patch: pytest.MonkeyPatch) -> None:
 
 
 def _jobs_need_not_continue_one_another(patch: pytest.MonkeyPatch) -> None:
-    """The lease would hide it, so everyone is given it."""
-    claim = jobs._claim
+    """The lease would hide it, so everyone is given it; and commits are quick, so they are made to meet."""
+    claim, ask = jobs._claim, Committer._asked
+
+    async def slowly(self: Committer, commit: JobCommit) -> str:
+        await self._clock.sleep(1.0)
+        return await ask(self, commit)
 
     def for_everyone(connection: sqlite3.Connection, holder: str, ttl_ms: int, now_ms: int) -> CompactionLease | None:
         if (lease := claim(connection, holder, ttl_ms, now_ms)) is not None:
@@ -31,6 +37,7 @@ def _jobs_need_not_continue_one_another(patch: pytest.MonkeyPatch) -> None:
         (token,) = connection.execute("SELECT token FROM lease WHERE name = ?", (COMPACTION,)).fetchone()
         return CompactionLease(holder=holder, token=token, ttl_ms=ttl_ms)
 
+    patch.setattr(Committer, "_asked", slowly)
     patch.setattr(jobs, "_claim", for_everyone)
     patch.setattr(job_commit, "check_range", lambda *_: None)
 
@@ -80,10 +87,21 @@ def _main_is_put_where_log_is(patch: pytest.MonkeyPatch) -> None:
 
 
 def _files_of_dropped_jobs_stay(patch: pytest.MonkeyPatch) -> None:
-    async def keep(self: LeftBehind, job: Any) -> None:
-        return
+    async def keep(self: LeftBehind, job: Any, *, but: frozenset[str] = frozenset()) -> bool:
+        return True
 
     patch.setattr(LeftBehind, "_delete", keep)
+
+
+def _files_stand_that_lack_a_column(patch: pytest.MonkeyPatch) -> None:
+    async def know_enough(self: Rewriting, job: RewrittenJob) -> bool:
+        return False
+
+    patch.setattr(Rewriting, "_knows_more", know_enough)
+
+
+def _what_is_set_aside_is_not_put_into_quarantine(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(rewrite, "quarantined", lambda stretch: None)
 
 
 TABLE_MUTANTS: Mapping[str, Mutant] = {
@@ -98,5 +116,9 @@ TABLE_MUTANTS: Mapping[str, Mutant] = {
         "tables lossy store", _an_unanswered_commit_counts_as_refused, "tables"
     ),
     "main is put where log is": Mutant("tables strangers", _main_is_put_where_log_is, "tables"),
+    "files stand that lack a column": Mutant("tables calm", _files_stand_that_lack_a_column, "tables"),
+    "what is set aside is not put into quarantine": Mutant(
+        "tables calm", _what_is_set_aside_is_not_put_into_quarantine, "tables"
+    ),
     "files of dropped jobs stay": Mutant("tables lossy objects", _files_of_dropped_jobs_stay, "tables"),
 }

@@ -15,7 +15,7 @@ from typing import Any
 
 from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile, Status, settled_entries
 from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.manifests import encode_manifest, encode_manifest_list, manifest_row
+from lakestream.catalog.manifests import ListEncoder, encode_manifest, manifest_row
 from lakestream.catalog.metadata_file import MetadataFiles
 from lakestream.catalog.reading import SnapshotFiles
 from lakestream.catalog.requests import TableChange
@@ -160,7 +160,7 @@ class Stranger:
             "schema-id": metadata["current-schema-id"],
         }
         await self._locations.write(
-            location, encode_manifest_list(metadata, rows, snapshot=snapshot, parent_id=parent_id)
+            location, ListEncoder().encode(metadata, rows, snapshot=snapshot, parent_id=parent_id, turn=0)
         )
         return snapshot
 

@@ -9,7 +9,9 @@ from lakestream.catalog.commit_names import CommitNames
 from lakestream.catalog.creation import new_table
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.reading import SnapshotFiles
-from lakestream.catalog.snapshots import TableState, append_files
+from lakestream.catalog.removals import remove_files
+from lakestream.catalog.snapshots import append_files
+from lakestream.catalog.table_state import TableState
 from lakestream.catalog.topic_table import new_topic_table
 from lakestream.catalog.values import Json, Metadata
 from lakestream.world.chance import SeededChance
@@ -128,6 +130,17 @@ class Lake:
         self.run(self.files.write(plan.objects))
         self.metadata = applied(self.metadata, *plan.updates)
         return dict(plan.heads)
+
+    def remove(self, *names: str) -> None:
+        """Files leave both branches."""
+        branches = ("log", "main")
+        state = self.run(self.files.whole_state(self.metadata, branches))
+        ends = tuple(f"/{name}.parquet" for name in names)
+        gone = {entry.path for own in state.entries.values() for entry in own if entry.path.endswith(ends)}
+        plan = remove_files(state, branches, gone, summary={}, now_ms=NOW_MS, ids=self.ids, names=self.names())
+        assert plan is not None
+        self.run(self.files.write(plan.objects))
+        self.metadata = applied(self.metadata, *plan.updates)
 
     def diverge(self) -> None:
         """Someone commits to main alone."""

@@ -1,7 +1,12 @@
 """Topics' tables over REST: guarded, with their log beside them."""
 
+import pytest
+
 from lakestream.catalog.values import Json
+from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.model.errors import InvalidTopicConfig
 from lakestream.model.table import TableKind
+from lakestream.model.topic_config import TABLE_ENABLE, check_topic_config
 from tests.unit.catalog.face import Face, create_request, with_face
 from tests.unit.catalog.samples import data_file, snapshot
 from tests.unit.catalog.test_rest_views import request as view_request
@@ -27,6 +32,35 @@ def test_a_topics_table_and_its_log_are_listed_and_loaded() -> None:
         assert tags[0] != tags[1]
 
     with_face(scenario)
+
+
+def test_a_table_that_its_topic_keeps_from_being_shown_is_not_there_until_it_is() -> None:
+    async def scenario(face: Face) -> None:
+        pointer = await face.make_topic()
+        assert pointer.topic is not None
+        await face.make_topic("others")
+        for enable, there in (("false", False), ("true", True)):
+            edits = [ConfigEdit(ConfigOperation.SET, TABLE_ENABLE, enable)]
+            await face.store.edit_topic_config(pointer.topic, edits, check_topic_config)
+            listed = [one["name"] for one in (await face.ask("GET", TABLES))["identifiers"]]
+            assert listed == (["orders", "orders__log"] if there else []) + ["others", "others__log"]
+            for name in ("orders", "orders__log"):
+                await face.ask("HEAD", f"{TABLES}/{name}", status=204 if there else 404)
+                await face.ask("GET", f"{TABLES}/{name}", status=200 if there else 404)
+                shown = await face.ask("GET", f"{TABLES}/{name}", X_Lakestream_Unlisted="show")
+                assert "metadata" in shown, "whoever proves it must see it"
+            await face.ask("POST", f"{TABLES}/orders", set_property("k", "v"), status=200 if there else 404)
+            for name in ("orders", "orders__log"):
+                error = await face.refused("POST", TABLES, create_request(name), status=409)
+                assert error["type"] == "AlreadyExistsException", "its names are not free"
+
+    with_face(scenario)
+
+
+@pytest.mark.parametrize("value", ["off", "False", ""])
+def test_whether_a_table_is_shown_is_true_or_false(value: str) -> None:
+    with pytest.raises(InvalidTopicConfig, match=r"lakestream\.table\.enable.*true.*false"):
+        check_topic_config({TABLE_ENABLE: value})
 
 
 def test_the_log_is_read_only() -> None:

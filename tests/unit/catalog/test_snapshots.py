@@ -1,6 +1,7 @@
 """Appending files to branches: manifests, lists, summaries, row ids; read back with another Avro reader's rules."""
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import fastavro
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 
 from lakestream.catalog.entries import EntryFormat, settled_entries
 from lakestream.catalog.rolling import FAN_IN, ROLLED_FILES_MAX, live_files
-from lakestream.catalog.snapshots import KEPT_FOR_EVER_MS, TableState, append_files
+from lakestream.catalog.rolling_ahead import roll_ahead
+from lakestream.catalog.snapshots import KEPT_FOR_EVER_MS, append_files
+from lakestream.catalog.table_state import TableState
 from lakestream.model.table_errors import InvalidTableChange
 from tests.unit.catalog.samples import NOW_MS, Lake, applied, data_file, field, names_of, schema, seeded_ids, table
 
@@ -211,6 +214,38 @@ def test_only_new_files_are_added_in_a_snapshot_that_rolls() -> None:
     assert [one["added_files_count"] for one in added] == [1]
     statuses = {name: row["status"] for name, row in rows_of(lake, "main").items()}
     assert statuses == {f"f{number}": 0 for number in range(FAN_IN)} | {f"f{FAN_IN}": 1}
+
+
+@VERSIONS
+def test_manifests_emptied_by_retention_do_not_keep_others_from_being_rolled(version: int) -> None:
+    lake = Lake(version)
+    for number in range(2 * FAN_IN):
+        lake.append(data_file(f"f{number}"))
+    lake.remove(*(f"f{number}" for number in range(FAN_IN)))  # all that is in the rolled one
+    lake.append(data_file("x"))  # rolls the rest
+    assert sorted(map(live_files, lake.manifests("log"))) == [1, FAN_IN]
+    assert set(rows_of(lake, "log")) == {"x", *(f"f{number}" for number in range(FAN_IN, 2 * FAN_IN))}
+
+
+@VERSIONS
+def test_a_manifest_that_was_rolled_ahead_is_named_and_not_made_again(version: int) -> None:
+    lake, other = Lake(version), Lake(version)
+    for number in range(FAN_IN):
+        lake.append(data_file(f"f{number}", rows=number + 1))
+        other.append(data_file(f"f{number}", rows=number + 1))
+    state = lake.state("log", "main")
+    ahead = roll_ahead(state, names=lake.names())
+    lake.run(lake.files.write(tuple(ahead.values())))
+    files = {"log": [data_file("x")], "main": [data_file("x")]}
+    state = replace(state, rolled=ahead)
+    plan = append_files(state, files, summary={}, now_ms=NOW_MS, ids=lake.ids, names=lake.names())
+    assert len(plan.objects) == 2, "a manifest of the new file, and the list"
+    lake.run(lake.files.write(plan.objects))
+    lake.metadata = applied(lake.metadata, *plan.updates)
+    assert {new.location for new in ahead.values()} < {row["manifest_path"] for row in lake.manifests("log")}
+    other.names()  # takes an id, as rolling ahead did
+    other.append(data_file("x"))
+    assert rows_of(lake, "log") == rows_of(other, "log")
 
 
 @VERSIONS

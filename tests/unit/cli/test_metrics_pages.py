@@ -97,7 +97,7 @@ def test_the_page_of_the_pipeline_joins_those_of_brokers_under_its_own_label() -
     metrics = PipelineMetrics()
     metrics.round_done(plan_seconds=0.25, rewrite_seconds=2.0, commit_seconds=0.5)
     metrics.round_failed()
-    metrics.job_committed(rows=10, quarantined_rows=1, wal_bytes=900, written_bytes=300)
+    metrics.job_committed(rows=10, quarantined_rows=1, unread_keys=2, wal_bytes=900, written_bytes=300)
     metrics.job_dropped()
     metrics.files_trimmed(3)
     metrics.table_dropped()

@@ -6,8 +6,7 @@ The call at which it dies happens or does not (`after`): both leave something di
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
-from lakestream.world.objects.memory import MemoryObjects
-from lakestream.world.objects.store import Buffer, ObjectInfo
+from lakestream.world.objects.store import Buffer, ObjectInfo, ObjectStore
 
 
 class Killed(BaseException):
@@ -56,7 +55,7 @@ class MortalVerbs:
 class MortalObjects:
     is_remote = False
 
-    def __init__(self, inner: MemoryObjects, fate: Fate) -> None:
+    def __init__(self, inner: ObjectStore, fate: Fate) -> None:
         self.url = inner.url
         self._inner = inner
         self._fate = fate

@@ -88,11 +88,12 @@ class InThisProcess:
 
 
 class Site:
-    def __init__(self, store: MetadataStore, clock: Clock, ids: Ids) -> None:
+    def __init__(self, store: MetadataStore, clock: Clock, ids: Ids, objects: ObjectStore | None = None) -> None:
+        """Without `objects` they are in memory."""
         self.store = store
         self.clock = clock
         self.ids = ids
-        self.objects = MemoryObjects(clock)
+        self.objects = objects or MemoryObjects(clock)
         self.rewriter = InThisProcess(self.objects)
         self.tasks = Tasks(on_failure=lambda name, error: None)
         self._broker: BrokerLease | None = None

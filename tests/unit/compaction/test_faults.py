@@ -313,6 +313,22 @@ def test_what_a_worker_that_was_given_up_writes_after_the_commit_goes_as_well() 
     run(scenario)
 
 
+def test_what_a_given_up_worker_wrote_goes_also_if_its_pipeline_died_meanwhile() -> None:
+    async def scenario(site: Site) -> None:
+        topic = await filled(site)
+        assert (await site.round()).committed == 1
+        for task in site.rewriter.tasks:  # late, and nobody who is alive knows of it
+            await rewrite_task(task, objects=site.objects, threads=InlineThreads(), attempt=1)
+        assert await site.keys("tables/") - await site.referred(topic)
+        await site.pipeline().sweep()
+        assert await site.keys("tables/") - await site.referred(topic), "a job that young may be under way"
+        site.clock.ahead_ms += 25 * 3_600_000
+        await site.pipeline().sweep()
+        await check(site, topic)
+
+    run(scenario)
+
+
 def test_a_file_that_is_gone_before_the_commit_is_never_committed() -> None:
     class Losing(InThisProcess):
         async def rewrite(self, tasks: Sequence[RewriteTask]) -> list[TaskResult]:
@@ -324,6 +340,8 @@ def test_a_file_that_is_gone_before_the_commit_is_never_committed() -> None:
         topic = await filled(site)
         assert (await site.pipeline(rewriter=Losing(site.objects)).round(await site.lease())).failed == 1
         assert await site.places(topic.partitions[0]) == "ww"
+        written = await site.keys("tables/") - await site.referred(topic)
+        assert not [key for key in written if "/metadata/" in key], "its commit is taken back at once"
         await settle(site)
         await check(site, topic)
 
@@ -352,6 +370,6 @@ def test_a_topic_deleted_during_its_job_leaves_its_table_and_no_files_of_the_job
         done = await site.pipeline(rewriter=Deleting(site.objects)).round(await site.lease())
         assert (done.committed, done.failed) == (0, 1)
         assert not [key for key in await site.keys("tables/") if key.endswith((".parquet", "ledger.json"))]
-        assert [name for name, _ in await site.store.tables.tables(("streams",))] == ["orders"]
+        assert [found.name for found in await site.store.tables.tables(("streams",))] == ["orders"]
 
     run(scenario)

@@ -1,6 +1,7 @@
 """What dead commits left behind goes, and nothing that a living one has written."""
 
 from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.rolling import FAN_IN
 from lakestream.table.left_commits import TOPICS_AT_ONCE, LeftCommits
 from tests.unit.compaction.site import Site, rows, run
 
@@ -26,6 +27,29 @@ def test_what_a_commit_under_way_has_written_stays_until_the_table_moves_on() ->
         await sweeping.sweep()
         assert await site.keys("tables/") == await site.referred(topic)
         assert under_way.move.expected_location == pointer.metadata_location
+
+    run(scenario)
+
+
+def test_what_was_rolled_ahead_for_a_version_that_someone_else_made_is_not_used_and_goes() -> None:
+    async def scenario(site: Site) -> None:
+        topic = await site.topic()
+        pipeline = site.pipeline()
+
+        async def commit(number: int) -> None:
+            await site.produce(topic.partitions[0], rows(1, base=number))
+            await site.round(pipeline)
+
+        for number in range(FAN_IN):
+            await commit(number)
+        ahead = await site.keys("tables/") - await site.referred(topic)
+        assert len(ahead) == 1, "the manifest that the next commit would name"
+        await site.stranger_changes_main(topic)  # reaches the version for which it was made
+        await commit(FAN_IN)
+        assert not ahead & await site.referred(topic)
+        assert [row["offset"] for row in await site.read(topic.partitions[0])] == list(range(FAN_IN + 1))
+        await left_commits(site).sweep()
+        assert await site.keys("tables/") == await site.referred(topic)
 
     run(scenario)
 

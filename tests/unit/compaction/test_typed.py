@@ -17,7 +17,7 @@ from lakestream.model.registry import SchemaFormat
 from lakestream.model.repair import Repair, RepairState
 from lakestream.model.topic import Topic
 from lakestream.model.topic_config import check_topic_config
-from tests.unit.compaction.site import Site, run
+from tests.unit.compaction.site import TTL_MS, Site, run
 
 ORDER = """{"type": "record", "name": "Order", "fields": [
     {"name": "id", "type": "long"},
@@ -261,6 +261,32 @@ def test_bare_protobuf_of_a_named_message() -> None:
     run(scenario)
 
 
+@pytest.mark.parametrize("format", ["protobuf", "auto"])
+def test_the_first_values_say_which_message_of_their_file_they_are(format: str) -> None:
+    async def scenario(site: Site) -> None:
+        topic = await site.topic(lakestream_value_format=format)
+        submitted = Submitted(format=SchemaFormat.PROTOBUF, text=PROTO)
+        id = (await site.registry.register("orders-value", submitted)).schema.id
+        order, other = framed(id, b"\x02\x02\x08\x07\x12\x03abc"), framed(id, b"\x00\x08\x05")
+        first = [other, order, order, order, order]
+        await site.produce(topic.partitions[0], [record(value) for value in first])
+        await site.round()
+        assert [(row["id"], row["item"]) for row in await site.table(topic)] == [(7, "abc")] * 4
+        (set_aside,) = await site.table(topic, "quarantine")
+        assert (set_aside["__offset"], set_aside["__value"]) == (0, other)
+        assert "shop.Other" in set_aside["__error"]
+        moved = PROTO.replace("message Other", "message Between { int32 y = 1; } message Other")
+        submitted = Submitted(format=SchemaFormat.PROTOBUF, text=moved)
+        later = framed((await site.registry.register("orders-value", submitted)).schema.id, b"\x02\x04\x08\x09")
+        await site.produce(topic.partitions[0], [record(later), record(other)])
+        await site.round()
+        assert [(row["id"], row["item"]) for row in await site.table(topic)][4:] == [(9, "")]
+        assert [row["__offset"] for row in await site.table(topic, "quarantine")] == [0, 6]
+        assert await values(site, topic.partitions[0]) == [*first, later, other]
+
+    run(scenario)
+
+
 def test_text_is_one_column_and_tombstones_are_rows_where_they_are_kept() -> None:
     async def scenario(site: Site) -> None:
         topic = await site.topic(lakestream_value_format="string", lakestream_table_tombstones="keep")
@@ -300,8 +326,11 @@ def test_a_topic_that_changes_its_format_keeps_its_columns() -> None:
     run(scenario)
 
 
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["by the same pipeline", "by another"])
 @pytest.mark.parametrize("made", [False, True], ids=["the commit was not made", "the commit was made"])
-def test_a_repair_whose_commit_is_not_answered_is_found_out_about_in_the_next_round(made: bool) -> None:
+def test_a_repair_whose_commit_is_not_answered_is_found_out_about_in_the_next_round(
+    made: bool, elsewhere: bool
+) -> None:
     async def scenario(site: Site) -> None:
         topic = await site.topic(lakestream_value_format="avro")
         first = await registered(site, ORDER)
@@ -310,7 +339,8 @@ def test_a_repair_whose_commit_is_not_answered_is_found_out_about_in_the_next_ro
         pipeline = site.pipeline()
         await site.round(pipeline)
         await registered(site, WITH_NOTE)
-        await site.store.repairs.ask(Repair(id=site.ids.ulid(), topic=topic.id, request='{"action": "retry"}'))
+        asked = Repair(id=site.ids.ulid(), topic=topic.id, request='{"action": "retry"}')
+        await site.store.repairs.ask(asked)
         commit_job = site.store.jobs.commit_job
 
         async def unanswered(commit: JobCommit) -> str:
@@ -323,7 +353,14 @@ def test_a_repair_whose_commit_is_not_answered_is_found_out_about_in_the_next_ro
         with pytest.raises(Unavailable):
             await site.round(pipeline)
         jobs.commit_job = commit_job
-        await site.round(pipeline)
+        if elsewhere:
+            site.clock.ahead_ms += 2 * TTL_MS
+            await site.pipeline().round(await site.lease("b"))
+        else:
+            await site.round(pipeline)
+        answered = await site.store.repairs.look(asked.id)
+        assert answered is not None
+        assert json.loads(answered.answer or "") == {"repaired": 1, "remaining": 0}
         assert [row["__offset"] for row in await site.table(topic)] == [0]
         assert await site.files(topic, "quarantine") == []
         assert await site.store.repairs.asked() == []

@@ -15,6 +15,7 @@ from lakestream.model.errors import StoreUnavailable
 from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import Brokers
 from lakestream.protocol.rest.health import READY, health_routes
+from lakestream.protocol.rest.missing_files import MissingFiles
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.protocol.rest.table_status import TableStatus
 from lakestream.world.chance import SystemChance
@@ -82,8 +83,10 @@ def test_the_gateway_tells_silent_brokers_from_ready_ones() -> None:
         assert "does not answer at 127.0.0.1:1" in states["broker-1"]
         assert (await brokers.metrics()).decode().count("x_total{") == 1
         clock = SystemClock()
-        tables = TableStatus(store, MemoryObjects(clock), ids=Ids(clock, SystemChance()), grace_ms=0)
-        status = (await get(Starlette(routes=admin_routes(store, brokers, tables)), "/admin/status")).json()
+        objects = MemoryObjects(clock)
+        tables = TableStatus(store, objects, ids=Ids(clock, SystemChance()), grace_ms=0)
+        routes = admin_routes(store, brokers, tables, MissingFiles(store, objects))
+        status = (await get(Starlette(routes=routes), "/admin/status")).json()
         assert [broker["state"] == READY for broker in status["brokers"]] == [True, False]
         await http.stop()
         await brokers.close()

@@ -16,18 +16,20 @@ from hypothesis import strategies as st
 
 from lakestream.storage.records.header import Codec
 from lakestream.storage.tablefile.bounds import shortened_up
-from lakestream.storage.tablefile.columns import BY_NAME, LEAF_IDS
+from lakestream.storage.tablefile.columns import BY_NAME, LEAF_IDS, arrow_schema
 from lakestream.storage.tablefile.descriptor import FileDescriptor, PartitionRows
 from lakestream.storage.tablefile.errors import UnstorableRows
 from lakestream.storage.tablefile.runs import FOOTER_KEY, unpack_runs
 from lakestream.storage.tablefile.sizes import GroupLimits
 from lakestream.storage.tablefile.stretch import TIMESTAMP_MS_MAX, TIMESTAMP_MS_MIN, Stretch, rows_stretch
+from lakestream.storage.tablefile.to_columns import CHUNK_ROWS_MIN, in_columns
 from lakestream.storage.tablefile.write import RUNS_MAX, TableFileWriter
 from tests.unit.records.samples import NOW_MS, ROWS, Row, dense_rows
 
 from .files import TINY_GROUPS, file_of, plain_rows, stretch_of
 
 SYSTEM = ("__partition", "__offset", "__timestamp", "__key", "__value")
+UNBOUNDED = "__value"
 
 
 def parquet(content: bytes) -> pq.ParquetFile:
@@ -94,7 +96,7 @@ def test_the_descriptor_says_what_counting_by_hand_says(by_partition: dict[int, 
         assert descriptor.value_counts[field_id] == table.num_rows
         assert descriptor.null_value_counts[field_id] == table.column(name).null_count
         lower, upper = descriptor.lower_bounds.get(field_id), descriptor.upper_bounds.get(field_id)
-        if least is None:
+        if least is None or name == UNBOUNDED:
             assert lower is upper is None
         elif isinstance(least, bytes):
             assert lower is not None and lower == least[:16]
@@ -231,3 +233,32 @@ def test_statistics_of_row_groups_prune_offsets_and_leave_values_out() -> None:
     assert by_path["__offset"].statistics.max == 9
     assert by_path["__value"].statistics is None
     assert pc.max(parquet(content).read().column("__offset")).as_py() == 9
+
+
+def test_long_stretches_are_not_copied_together() -> None:
+    long = [_alike(partition, CHUNK_ROWS_MIN) for partition in range(2)]
+    chunks = in_columns(long, arrow_schema()).column("__value").chunks
+    assert [_address(chunk) for chunk in chunks] == [_address(each.rows.column("value")) for each in long]
+
+
+def test_short_stretches_become_one_chunk() -> None:
+    short = [_alike(partition, 3) for partition in range(5)]
+    table = in_columns(short, arrow_schema())
+    assert table.column("__value").num_chunks == 1
+    assert table.column("__partition").to_pylist() == [partition for partition in range(5) for _ in range(3)]
+
+
+def test_a_row_group_of_several_long_stretches_is_read_back_whole() -> None:
+    rows = plain_rows(3 * CHUNK_ROWS_MIN)
+    whole = rows_stretch(rows, partition=0, codec=Codec.NONE)
+    content, descriptor = file_of([whole.slice(at, CHUNK_ROWS_MIN) for at in range(0, rows.num_rows, CHUNK_ROWS_MIN)])
+    assert len(descriptor.split_offsets) == 1
+    assert parquet(content).read().column("__value").to_pylist() == rows.column("value").to_pylist()
+
+
+def _alike(partition: int, count: int) -> Stretch:
+    return rows_stretch(plain_rows(count), partition=partition, codec=Codec.NONE)
+
+
+def _address(array: pa.Array) -> int:
+    return int(array.buffers()[2].address)

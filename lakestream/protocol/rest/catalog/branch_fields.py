@@ -9,5 +9,5 @@ from lakestream.storage.tablefile.columns import ALL, iceberg_fields
 
 def branch_fields(metadata: Metadata) -> list[Json]:
     text = (metadata.get("properties") or {}).get(CONTRACT_PROPERTY)
-    columns = TopicContract.from_text(text).layout.columns if text else ()
+    columns = TopicContract.from_text(text).layout.all_columns if text else ()
     return [*map(iceberg_field, columns), *iceberg_fields(ALL)]

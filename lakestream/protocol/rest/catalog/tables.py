@@ -21,6 +21,9 @@ from lakestream.protocol.rest.catalog.asking import (
 )
 from lakestream.protocol.rest.catalog.endpoint import NO_CONTENT, Answers, Endpoints, loaded_response
 
+UNLISTED_HEADER = "X-Lakestream-Unlisted"
+UNLISTED_SHOWN = "show"
+"""`lakestream verify` asks with this header: it proves tables that the catalog does not show as well."""
 _NOT_MODIFIED = 304
 _TRUE = "true"
 
@@ -64,7 +67,8 @@ class TableRoutes:
         return Response(status_code=NO_CONTENT)
 
     async def _load(self, request: Request) -> Response:
-        loaded = await self._tables.load(*named(request, "table"))
+        unlisted = request.headers.get(UNLISTED_HEADER) == UNLISTED_SHOWN
+        loaded = await self._tables.load(*named(request, "table"), unlisted=unlisted)
         only_refs = _only_refs(request)
         tag = _tag(loaded, only_refs)
         if tag in [known.strip() for known in request.headers.get("if-none-match", "").split(",")]:

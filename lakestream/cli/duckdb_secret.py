@@ -1,0 +1,63 @@
+"""How DuckDB reads tables' files in S3: our options of the object store, in the words of its CREATE SECRET.
+
+    s3://bucket/prefix, {"endpoint": ..., "region": ...}  ->  CREATE SECRET ... (TYPE s3, SCOPE 's3://bucket', ...)
+
+What the options leave out is taken from the environment (AWS_ACCESS_KEY_ID ...), as our own side does. The secret lives
+in memory, for this query, and is for this bucket alone.
+"""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from lakestream.model.errors import InvalidSetting
+
+_PREFIX = "aws_"
+"""Our options may be written with it or without; in the environment it is in capitals."""
+_NAMES = {
+    "access_key_id": "KEY_ID",
+    "secret_access_key": "SECRET",
+    "session_token": "SESSION_TOKEN",
+    "token": "SESSION_TOKEN",
+    "default_region": "REGION",
+    "region": "REGION",
+}
+_ENDPOINTS = ("endpoint", "endpoint_url")
+
+
+def secret_statement(objects_url: str, options: Mapping[str, str], environment: Mapping[str, str]) -> str | None:
+    """None where files need no secret. Raises InvalidSetting for a store that DuckDB cannot be told of here."""
+    parts = urlsplit(objects_url)
+    if parts.scheme == "file":
+        return None
+    if parts.scheme != "s3":
+        raise InvalidSetting(
+            f"objects: `lakestream sql` cannot read tables in {parts.scheme}://, only in files and in s3://. "
+            "Attach an engine of your own to the catalog, with its own access to the store"
+        )
+    plain = {**_plain(environment, only_prefixed=True), **_plain(options)}
+    given = {theirs: _quoted(plain[ours]) for ours, theirs in _NAMES.items() if plain.get(ours)}
+    given |= _endpoint(next((plain[name] for name in _ENDPOINTS if plain.get(name)), None))
+    shown = ", ".join(f"{name} {value}" for name, value in given.items())
+    return f"CREATE SECRET objects (TYPE s3, SCOPE {_quoted(f's3://{parts.netloc}')}{', ' if shown else ''}{shown})"
+
+
+def _plain(given: Mapping[str, str], *, only_prefixed: bool = False) -> dict[str, str]:
+    lower = {name.lower(): value for name, value in given.items()}
+    return {
+        name.removeprefix(_PREFIX): value
+        for name, value in lower.items()
+        if name.startswith(_PREFIX) or not only_prefixed
+    }
+
+
+def _endpoint(url: str | None) -> dict[str, str]:
+    """Stores other than Amazon's rarely have a host name for each bucket; our own side does the same."""
+    if url is None:
+        return {}
+    parts = urlsplit(url if "://" in url else f"https://{url}")
+    secure = "false" if parts.scheme == "http" else "true"
+    return {"ENDPOINT": _quoted(f"{parts.netloc}{parts.path.rstrip('/')}"), "URL_STYLE": "'path'", "USE_SSL": secure}
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
