@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SEEDS  ?= 200
 SEED   ?=
+SOAK_SEEDS ?= 300
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: help setup setup-dev up test check bench sim soak wheel clean
@@ -30,7 +31,10 @@ setup-dev: $(VENV)/.dev     ## ... and what the tests need
 up: setup                   ## run Lakestream on this machine, data in ./lakestream-data
 	@$(BIN)/lakestream up
 
+test: export LAKESTREAM_DID_NOT_RUN := $(CURDIR)/$(VENV)/did-not-run
+
 check: setup-dev            ## style, types, layers, unit and behaviour tests: seconds
+	@rm -f $(VENV)/did-not-run
 	@$(BIN)/ruff format --check lakestream tests benchmarks
 	@$(BIN)/ruff check lakestream tests benchmarks
 	@$(BIN)/mypy
@@ -47,7 +51,7 @@ bench: setup-dev            ## benchmarks beside Apache Kafka, in one run
 	@$(BIN)/python -m benchmarks
 
 soak: setup-dev             ## long runs: many seeds, many kills
-	@$(BIN)/python -m tests.simulation.run --seeds 2000
+	@$(BIN)/python -m tests.simulation.run --first 1000 --seeds $(SOAK_SEEDS)
 	@LAKESTREAM_SOAK=1 $(BIN)/python -m pytest tests/integration tests/compat
 
 wheel: setup-dev            ## build the wheel into dist/

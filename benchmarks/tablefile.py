@@ -84,7 +84,7 @@ def measure(rows: pa.RecordBatch, value_bytes: int, codec: Codec) -> None:
     tell("rewrite", best(lambda: write_table_file(decoded(wal), path=PATH)), ratio)
     whole = rows_stretch(rows, partition=0, codec=codec)
     tell("write", best(lambda: write_table_file([whole], path=PATH)))
-    plain = pa.Table.from_batches([in_columns([whole], arrow_schema())])
+    plain = in_columns([whole], arrow_schema())
     rows_in_group = rows.num_rows // len(descriptor.split_offsets)
     tell("pyarrow", best(lambda: plain_parquet(plain, rows_in_group)))
     replay = best(lambda: asyncio.run(replayed(content, descriptor)))

@@ -34,6 +34,7 @@ from .ledger import Ledger, Made
 from .network import Connection, Disconnected
 from .site import Site
 from .trace import Trace
+from .values import bytes_value, json_value
 from .verdict import Verdict
 
 IN_FLIGHT_MAX = 5
@@ -72,6 +73,7 @@ class Stream:
         index: int,
         producer_id: int | None,
         style: Style,
+        makes_json: bool,
         site: Site,
         ledger: Ledger,
         verdict: Verdict,
@@ -88,6 +90,7 @@ class Stream:
         self._index = index
         self._producer_id = producer_id
         self._style = style
+        self._makes_json = makes_json
         self._site = site
         self._ledger = ledger
         self._verdict = verdict
@@ -125,7 +128,7 @@ class Stream:
         number, self._made = self._made, self._made + 1
         now_ms = self._clock.wall_ms()
         timestamps = tuple(now_ms - self._rng.choice([0, 0, 0, self._rng.randint(0, 20_000)]) for _ in range(count))
-        records = [self._record(f"{self.name}#{number}.{position}", value_bytes_max) for position in range(count)]
+        records = [self._record(number, position, value_bytes_max) for position in range(count)]
         made = Made(
             stream=self.name,
             number=number,
@@ -139,8 +142,12 @@ class Stream:
         self._number(unacked)
         self.unacked.append(unacked)
 
-    def _record(self, name: str, value_bytes_max: int) -> Sent:
-        value = f"{name} ".encode() + self._rng.randbytes(self._rng.randint(0, value_bytes_max))
+    def _record(self, number: int, position: int, value_bytes_max: int) -> Sent:
+        name = f"{self.name}#{number}.{position}"
+        if self._makes_json:
+            value = json_value(name, number, self._rng, value_bytes_max)
+        else:
+            value = bytes_value(name, self._rng, value_bytes_max)
         key = self._rng.choice([None, b"", self.name.encode()])
         return Sent(key, value, self._rng.choice([(), (("h", b"1"), ("h", None))]))
 

@@ -2,13 +2,18 @@
 
 There are runs about the log, about its tables and about groups; `--kind` chooses one of them.
 
-Every seed is run twice and both runs must be the same, event for event. Exits 1 at the first seed that
-breaks a promise or does not repeat, naming it and showing how its run ended.
+Every seed is run twice and both runs must be the same, event for event; seeds are spread over processes, one
+for each core. Exits 1 at the first seed that breaks a promise or does not repeat, naming it and showing how its
+run ended.
 """
 
 import argparse
+import os
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -30,16 +35,13 @@ def main() -> int:
         TextColumn("seed {task.fields[seed]}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
     ) as progress:
         task = progress.add_task("", total=len(runs), seed="")
-        for seed, kind in runs:
-            progress.update(task, seed=f"{seed} ({kind})")
-            outcome = run_seed(seed, kind, keep_all=options.trace)
-            problems = [*outcome.broken, *_differences(outcome, run_seed(seed, kind))]
+        for kind, outcome, problems in _outcomes(runs, workers=min(options.workers, len(runs)), keep_all=options.trace):
+            progress.update(task, advance=1, seed=f"{outcome.seed} ({kind})")
             if problems or options.trace:
                 _show(console, outcome, problems, TAIL_LINES if not options.trace else None)
             if problems:
                 return 1
             events[kind].update(outcome.events)
-            progress.advance(task)
     for kind in kinds:
         console.print(_summary(len(seeds), kind, events[kind]))
     return 0
@@ -51,8 +53,26 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--seed", type=int, help="run this one alone")
     parser.add_argument("--kind", choices=list(KINDS), help="only runs about this")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes at once")
     parser.add_argument("--trace", action="store_true", help="show every event")
     return parser.parse_args()
+
+
+def _outcomes(runs: list[tuple[int, str]], *, workers: int, keep_all: bool) -> Iterator[tuple[str, Outcome, list[str]]]:
+    if workers == 1:
+        yield from (_twice(seed, kind, keep_all) for seed, kind in runs)
+        return
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    try:
+        for done in as_completed([pool.submit(_twice, seed, kind, keep_all) for seed, kind in runs]):
+            yield done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _twice(seed: int, kind: str, keep_all: bool) -> tuple[str, Outcome, list[str]]:
+    outcome = run_seed(seed, kind, keep_all=keep_all)
+    return kind, outcome, [*outcome.broken, *_differences(outcome, run_seed(seed, kind))]
 
 
 def _differences(first: Outcome, second: Outcome) -> list[str]:

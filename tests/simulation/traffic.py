@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from lakestream.broker.broker import Broker
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
+from lakestream.model.value_configs import VALUE_FORMAT
 from lakestream.world.tasks import Tasks
 
 from .clocks import WorldClock
@@ -98,6 +99,7 @@ class Traffic:
             index=index,
             producer_id=producer_id,
             style=style,
+            makes_json=scenario.topics[topic].get(VALUE_FORMAT) == "json",
             site=self._site,
             ledger=self._ledger,
             verdict=self._verdict,

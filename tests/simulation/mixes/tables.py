@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
+from lakestream.model.value_configs import KEY_FORMAT, VALUE_FORMAT
 from lakestream.table.compaction.plan import PlanLimits
 from tests.simulation.scenario import Pace, Scenario, Tabling
 from tests.simulation.weather import Rates
@@ -27,6 +28,7 @@ def _tabled(base: Scenario, rng: random.Random) -> Scenario:
         base,
         seconds=rng.uniform(14, 20),
         brokers=rng.choice([1, 2]),
+        topics={name: {**config, **_format(rng)} for name, config in base.topics.items()},
         partitions=min(2, base.partitions),
         batch_seconds=0.5,
         idempotent_producers=1,
@@ -36,6 +38,11 @@ def _tabled(base: Scenario, rng: random.Random) -> Scenario:
             pipelines=rng.choice([1, 2, 2]), plan=plan, lease_ms=rng.choice([1_500, 3_000]), stranger_seconds=2.5
         ),
     )
+
+
+def _format(rng: random.Random) -> dict[str, str]:
+    """Every other topic is a typed one."""
+    return rng.choice([{}, {VALUE_FORMAT: "json"}, {}, {VALUE_FORMAT: "json", KEY_FORMAT: "string"}])
 
 
 def _tabling(scenario: Scenario, **changes: Any) -> Scenario:
