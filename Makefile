@@ -17,6 +17,7 @@ $(VENV)/.runtime: pyproject.toml constraints.txt
 	@echo "setting up $(VENV) (first use only)"
 	@$(PIP) --editable .
 	@$(BIN)/python -m lakestream.storage.records.warm
+	@$(BIN)/python -m lakestream.storage.tablefile.warm
 	@$(BIN)/python -m lakestream.table.verify.warm
 	@$(BIN)/python -m lakestream.contract.values.warm
 	@touch $@
