@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 Json = dict[str, Any]
 
-Found: TypeAlias = "str | dict[str, Found] | list[str]"
-"""What values of a key turned out to be: a kind of column; an object, by its keys; an array, by its elements' kind."""
+Found: TypeAlias = "str | dict[str, Found] | list[Found]"
+"""What values of a key turned out to be: a kind of column; an object, by its keys; an array, by its elements."""
 
 FRAME_BYTES = 5
 """In front of a value that names its schema: a zero, and the id in four bytes, big-endian."""
@@ -62,6 +62,14 @@ class Errors:
     def add(self, row: int, reason: str) -> None:
         self.rows.append(row)
         self.reasons.append(reason[:ERROR_CHARACTERS_MAX])
+
+    def joined(self, others: "Errors") -> "Errors":
+        """With those of rows that have none yet. The same, if there are no others."""
+        if not others.rows:
+            return self
+        reasons = dict(zip(others.rows, others.reasons, strict=True)) | dict(zip(self.rows, self.reasons, strict=True))
+        rows = sorted(reasons)
+        return Errors(rows, [reasons[row] for row in rows])
 
 
 class Decoded(NamedTuple):

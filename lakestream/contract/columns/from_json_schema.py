@@ -1,7 +1,7 @@
 """Columns that a JSON Schema wants: one for each property of its object.
 
     integer long · number double · boolean boolean · string string
-    object with properties struct · array of one of the four list · all else, and mixtures, JSON text
+    object with properties struct · array of such, or of one of the four, list · all else, and mixtures, JSON text
 
 Properties of allOf count as the schema's own, as do those of every branch of anyOf and oneOf, and `null` beside a type
 says nothing, since every column may be null. Dates, times and uuids stay strings, as they are written.
@@ -34,6 +34,7 @@ _KINDS = {
     frozenset(("boolean",)): BOOLEAN,
     frozenset(("string",)): STRING,
 }
+_ELEMENT = "element"
 _OBJECT, _ARRAY, _NULL = frozenset(("object",)), frozenset(("array",)), frozenset(("null",))
 _ANYTHING = frozenset(("null", "boolean", "object", "array", "number", "string"))
 
@@ -64,10 +65,24 @@ class _Unfolding:
             return Wanted(key=key, kind=_KINDS[types], doc=doc)
         if types == _OBJECT:
             return self._object(key, places, around, depth, doc)
-        element = _element(places) if types == _ARRAY else None
-        if element is not None and self._has_room_for(1):
-            return Wanted(key=key, kind=LIST, children=(Wanted(key="element", kind=element),), doc=doc, as_it_is=True)
-        return wanted_json_text(key, doc, as_it_is=types == _ARRAY)
+        if types == _ARRAY:
+            return self._array(key, places, around, depth, doc)
+        return wanted_json_text(key, doc)
+
+    def _array(self, key: str, places: Sequence[Place], around: frozenset[int], depth: int, doc: str) -> Wanted:
+        items = _items(places)
+        element = None if items is None or not self._has_room_for(1) else self._element(items, around, depth)
+        if element is None:
+            return wanted_json_text(key, doc, as_it_is=True)
+        return Wanted(key=key, kind=LIST, children=(element,), doc=doc, as_it_is=True)
+
+    def _element(self, items: Place, around: frozenset[int], depth: int) -> Wanted | None:
+        """What a list can have."""
+        types = _types(items) - _NULL
+        if types != _OBJECT:
+            return Wanted(key=_ELEMENT, kind=_KINDS[types]) if types in _KINDS else None
+        element = self._object(_ELEMENT, [items], around, depth + 1, "")
+        return element if element.kind == STRUCT else None
 
     def _object(self, key: str, places: Sequence[Place], around: frozenset[int], depth: int, doc: str) -> Wanted:
         properties, own = _properties(places)
@@ -97,14 +112,14 @@ def _properties(places: Sequence[Place]) -> tuple[_Properties, frozenset[int]]:
     return found, frozenset(schemas)
 
 
-def _element(places: Sequence[Place]) -> str | None:
-    """The kind of an array's elements, if all are of one that a list can have."""
+def _items(places: Sequence[Place]) -> Place | None:
+    """What describes all elements of an array, if one place does."""
     items = [(part, items_of(keywords_of(part))) for place in places for part in _parts(place)]
     told = [(part, one) for part, one in items if one.first or one.rest is not True]
     if len(told) != 1:
         return None
     part, (first, rest) = told[0]
-    return None if first else _KINDS.get(_types(part.inner(rest)) - _NULL)
+    return None if first else part.inner(rest)
 
 
 def _types(place: Place) -> frozenset[str]:

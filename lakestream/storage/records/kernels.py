@@ -4,9 +4,8 @@
     key,value = length bytes      (length -1: null)        every number a zig-zag varint
     header    = length utf-8 length bytes                  (value's length -1: null)
 
-All kernels live in one file on purpose. Numba's cache watches only the file of the function that
-was called from Python: a reader of varints kept elsewhere could be edited without the cached walk
-noticing.
+A kernel is kept on disk until a file of this folder changes, since the numbers that it is compiled with
+stand in several of them (world/kernel_cache.py).
 
 Numba checks no bounds, so this file does. Input is hostile until proven otherwise and needs no
 padding behind it: a varint is never read past the end of its record, no length is believed before
@@ -20,6 +19,8 @@ to Numba, and each would be compiled separately.
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 # What Numba compiles is typed by Numba; the faces of these kernels in the other files are typed for people.
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ from lakestream.storage.records.header import (
     NO_TIMESTAMP,
     RECORD_COUNT_AT,
 )
+from lakestream.world.kernel_cache import kept_with
 
 RECORD_BYTES_MIN = 7
 """Length, attributes, two deltas, two null lengths and a header count, a byte each."""
@@ -111,8 +113,13 @@ class FirstBits(NamedTuple):
 
 # Without NRT, Numba's reference counting: nothing here allocates, callers keep the arrays alive, and counting
 # references whenever an array is handed to a small function made the walk twelve times slower.
-_kernel = njit(cache=True, nogil=True, _nrt=False)
+_called = njit(nogil=True, _nrt=False)
+_kept = kept_with(Path(__file__).parent)
 _small = njit(nogil=True, _nrt=False, forceinline=True)
+
+
+def _kernel(function: Callable[..., Any]) -> Any:
+    return _kept(_called(function))
 
 
 @intrinsic

@@ -112,7 +112,7 @@ def test_objects_become_structs_and_arrays_of_one_kind_lists() -> None:
         "tags": ["string"],
         "marks": ["long"],
         "pairs": "json",
-        "lines": "json",
+        "lines": [{"city": "string", "zip": "long"}],
         "by_id": "json",
         "object_or_text": "json",
     }

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from lakestream.contract.codecs.json import codec as json_codec
+from lakestream.contract.codecs.json.slots import FLAT_VERSION
 from lakestream.contract.columns.json_text import wanted_json_text
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.registry.submitted import Submitted
@@ -113,7 +114,7 @@ def test_a_topic_of_before_there_were_structs_keeps_its_text_and_goes_on() -> No
     old = TopicContract(
         mode=ValueMode.PLAIN,
         layout=Layout().merged([wanted_json_text("ship")]),
-        writers=(replace(JSON_WRITER, codec=json_codec.FLAT_VERSION),),
+        writers=(replace(JSON_WRITER, codec=FLAT_VERSION),),
     )
     produced: list[bytes | None] = [b'{"ship":{"city":"Oslo"}}', b'{"ship": [1, 2], "new": {"x": 1}}']
     before, _ = typed_files(old, produced)
@@ -122,3 +123,43 @@ def test_a_topic_of_before_there_were_structs_keeps_its_text_and_goes_on() -> No
     after, needs = typed_files(today, produced)
     assert needs.keys == {"new": {"x": "long"}}
     assert replayed(before) == replayed(after) == dict(enumerate(produced))
+
+
+ITEM: dict[str, Any] = {
+    "type": "object",
+    "properties": {"sku": {"type": "string"}, "n": {"type": "integer"}},
+    "additionalProperties": False,
+}
+
+
+def test_arrays_of_objects_are_lists_of_structs_that_grow_with_their_schema() -> None:
+    async def scenario(site: Site) -> None:
+        topic = await site.topic(lakestream_value_format="json", lakestream_value_schema="id")
+        ids = []
+        for item in (ITEM, ITEM | {"properties": ITEM["properties"] | {"price": {"type": "number"}}}):
+            properties = {"id": {"type": "integer"}, "items": {"type": "array", "items": item}}
+            submitted = Submitted(
+                format=SchemaFormat.JSON, text=json.dumps({"type": "object", "properties": properties})
+            )
+            ids.append((await site.registry.register("orders-value", submitted)).schema.id)
+        produced = [
+            framed(ids[0], b'{"id":1,"items":[{"sku":"a","n":1},{"sku":"b","n":2}]}'),
+            framed(ids[1], b'{"id":2,"items":[{"sku":"c","n":3,"price":1.5}]}'),
+            framed(ids[0], b'{"id":3,"items":[{"sku":"a","n":1},{"sku":7}]}'),
+            framed(ids[0], b'{"id":4,"items":[{"sku":"a"},{"n":2}]}'),
+        ]
+        for part in (produced[:1], produced[1:]):
+            await site.produce(topic.partitions[0], [record(value) for value in part])
+            await site.round()
+        rows = await site.table(topic)
+        assert [row["items"] for row in rows] == [
+            [{"sku": "a", "n": 1}, {"sku": "b", "n": 2}],
+            [{"sku": "c", "n": 3, "price": 1.5}],
+            [{"sku": "a", "n": None, "price": None}, {"sku": None, "n": 2, "price": None}],
+        ], "each as its file has it"
+        assert [row["__value"] for row in rows] == [None, None, produced[3]]
+        (bad,) = await site.table(topic, "quarantine")
+        assert bad["__error"] == "in 'items[1]': field 'sku' (byte 7): a number where string is declared"
+        assert await values(site, topic.partitions[0]) == produced
+
+    run(scenario)

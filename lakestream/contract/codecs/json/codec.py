@@ -1,150 +1,142 @@
 """JSON values of one topic, bound to the layout of its table.
 
-codec = bind(writer, layout)                 columns inferred: what does not fit is null, and the row keeps its bytes
-codec = bind(writer, layout, declared=True)  columns of a JSON Schema: a value of another type is an error of its row
+    bind(writer, layout)                  columns inferred: what does not fit is null, and the row keeps its bytes
+    bind(writer, layout, declared=True)   columns of a JSON Schema: a value of another type is an error of its row
+
+Rows are decoded as rows.py does, then the objects of all arrays in one column as rows in their turn, level by level.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import copy
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.codec import Decoded, Errors, Writer
-from lakestream.contract.codecs.json import kernels
-from lakestream.contract.codecs.json.decoding import Notes, bytes_of, fresh_hints, source_of
-from lakestream.contract.codecs.json.faults import IN_ELEMENT, reason
-from lakestream.contract.codecs.json.inputs import Inputs
-from lakestream.contract.codecs.json.kernels import Source
-from lakestream.contract.codecs.json.keys import ColumnKeys
-from lakestream.contract.codecs.json.outputs import Outputs
-from lakestream.contract.codecs.json.slots import slots_of
-from lakestream.contract.codecs.json.template import template_of
-from lakestream.contract.codecs.json.tree import ShapeTree
-from lakestream.contract.columns.arrow import arrow_schema
+from lakestream.contract.codecs.codec import Decoded, Writer
+from lakestream.contract.codecs.json.composing import NO_SHAPE, ComposedShapes, Parts, composed, decomposed
+from lakestream.contract.codecs.json.inputs import array_at
+from lakestream.contract.codecs.json.kernels import kinds
+from lakestream.contract.codecs.json.objects import ObjectList, with_lists
+from lakestream.contract.codecs.json.rows import RowCodec
+from lakestream.contract.codecs.json.slots import FLAT_VERSION, OBJECTS_VERSION, slots_of
+from lakestream.contract.codecs.json.unknown import with_unknown
+from lakestream.contract.columns.arrow import arrow_schema, arrow_type
+from lakestream.contract.columns.column import Column
 from lakestream.contract.columns.layout import Layout
 
-CODEC_VERSION = 2
-FLAT_VERSION = 1
-"""Under these rules structs and lists were not filled: what is nested was text."""
-_BYTES_MORE = 4096
-ENCODED_BYTES_MAX = 2**31 - 1
-"""What the offsets of an Arrow array can count."""
+CODEC_VERSION = OBJECTS_VERSION
+"""Older rules are kept for the files that were written by them."""
+LISTS_WITHIN_MAX = 3
+"""Lists of objects within each other for which columns are found. What lies deeper is JSON text."""
 
 
 def bind(writer: Writer, layout: Layout, *, declared: bool = False) -> "JsonCodec":
-    if writer.codec not in (FLAT_VERSION, CODEC_VERSION):
+    if not FLAT_VERSION <= writer.codec <= CODEC_VERSION:
         raise ValueError(f"the values were written by version {writer.codec} of the rules for JSON: update Lakestream")
-    return JsonCodec(layout, declared=declared, nested=writer.codec > FLAT_VERSION)
+    return JsonCodec(layout.columns, writer.codec, declared=declared)
 
 
 class JsonCodec:
-    def __init__(self, layout: Layout, *, declared: bool, nested: bool) -> None:
-        self._declared = declared
-        self._schema = arrow_schema(layout.columns)
-        self._slots = slots_of(layout.columns, nested=nested)
-        self._keys = ColumnKeys(self._slots)
-        self._hints = fresh_hints(self._slots)
-        self._tree = ShapeTree(self._slots)
+    def __init__(
+        self, columns: Sequence[Column], version: int, *, declared: bool, lists_within: int = LISTS_WITHIN_MAX
+    ) -> None:
+        self._schema = arrow_schema(columns)
+        self._slots = slots_of(columns, version)
+        self._rows = RowCodec(columns, version, declared=declared, lists_within=lists_within)
+        self._lists = [
+            self._object_list(number, version, declared, lists_within - 1)
+            for number, slot in enumerate(self._slots)
+            if slot.kind == kinds.LIST and self._slots[slot.element].kind == kinds.OBJECT
+        ]
+        self._composed = ComposedShapes()
+
+    def _object_list(self, number: int, version: int, declared: bool, lists_within: int) -> ObjectList:
+        inside = self._slots[number].column.children[0].children
+        codec = JsonCodec(inside, version, declared=declared, lists_within=lists_within)
+        return ObjectList(number, self._slots, codec, arrow_schema(inside))
 
     @property
     def shapes(self) -> list[str]:
-        return self._tree.shapes
+        return self._composed.templates if self._lists else self._rows.shapes
 
     @shapes.setter
     def shapes(self, shapes: Sequence[str]) -> None:
         """Of the file to be encoded. Raises ValueError where they are not of this layout."""
-        tree = ShapeTree(self._slots)
-        for shape in shapes:
-            if not tree.add(shape):
-                raise ValueError("the file has more shapes than this version writes: update Lakestream")
-        self._tree = tree
+        self._rows = copy(self._rows)
+        if not self._lists:
+            self._rows.shapes = list(shapes)
+            return
+        parts = [decomposed(shape) for shape in shapes]
+        self._rows.shapes = _different(part.own for part in parts)
+        self._lists = [
+            one.reading(_different(part.objects[one.column_id] for part in parts if one.column_id in part.objects))
+            for one in self._lists
+        ]
+        self._composed = ComposedShapes()
+        for shape, part in zip(shapes, parts, strict=True):
+            objects = (one.shape_number(part.objects.get(one.column_id)) for one in self._lists)
+            self._composed.append((self._rows.shapes.index(part.own), *objects), shape)
 
     def decode(self, values: pa.BinaryArray) -> Decoded:
-        source = source_of(values)
-        outputs = Outputs(self._slots, len(values), bytes_of(source))
-        notes = Notes(source, self._slots, self._hints)
-        self._walk(source, outputs, notes)
-        return Decoded(
-            columns=pa.RecordBatch.from_arrays(outputs.arrays(self._schema.types), schema=self._schema),
-            exact=notes.work.exact,
-            errors=self._errors(values, notes),
-            shapes=notes.work.shape,
-            unknown={} if self._declared else notes.unknown(),
-        )
+        decoded = self._rows.decode(values)
+        return self._with_objects(decoded) if self._lists else decoded
 
     def encode(self, columns: pa.RecordBatch, shapes: NDArray[np.int32] | None) -> pa.BinaryArray:
         if shapes is None:
             raise ValueError("rows of JSON are encoded by their shapes, and there are none")
         if len(shapes) and (shapes.min() < 0 or shapes.max() >= len(self.shapes)):
             raise ValueError("a row has a shape that its file does not: the file is damaged")
-        inputs = Inputs(self._slots, columns)
-        offsets = np.zeros(len(shapes) + 1, np.int32)
-        room = _room(self._bytes_expected(shapes) + inputs.bytes_expected() + _BYTES_MORE)
-        row, end = 0, 0
-        given = np.ascontiguousarray(shapes, np.int32)
-        while row < len(given):
-            start = room.ctypes.data
-            row, end = kernels.encode_rows(
-                row, given, self._tree.tree, inputs.fields, start, start + len(room), offsets
-            )
-            if end == kernels.NOT_OF_SHAPE:
-                raise ValueError(f"row {row} does not have the values of its shape: the file is damaged")
-            if end == kernels.NO_ROOM:
-                room = _grown(room)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(room[:end])]
-        return pa.Array.from_buffers(pa.binary(), len(shapes), buffers)
+        if not self._lists or not len(shapes):
+            return self._rows.encode(columns, shapes, {})
+        own, *of_objects = self._composed.parts(shapes)
+        texts = {
+            one.slot: one.encode(array_at(self._slots, one.slot, columns), objects)
+            for one, objects in zip(self._lists, of_objects, strict=True)
+        }
+        return self._rows.encode(columns, own, texts)
 
-    def _bytes_expected(self, shapes: NDArray[np.int32]) -> int:
-        return int(self._tree.text_bytes[shapes].sum())
+    def _with_objects(self, decoded: Decoded) -> Decoded:
+        assert decoded.shapes is not None
+        exact, errors, unknown = decoded.exact, decoded.errors, decoded.unknown
+        lists, of_objects = dict[int, pa.ListArray](), list[NDArray[np.int32]]()
+        for one in self._lists:
+            found = one.decode(array_at(self._slots, one.slot, decoded.columns), self._list_type(one.slot))
+            lists[one.slot] = found.lists
+            of_objects.append(found.shapes)
+            exact = exact & found.exact
+            errors = errors.joined(found.errors)
+            unknown = with_unknown(unknown, (*one.path, one.key), found.unknown)
+        columns = with_lists(decoded.columns, self._slots, lists, self._schema)
+        if errors is not decoded.errors:
+            bad = np.zeros(len(exact), np.bool_)
+            bad[errors.rows] = True
+            exact &= ~bad
+            columns = columns.take(pa.array(np.arange(len(bad)), mask=bad))
+        shapes = self._numbers(decoded.shapes, of_objects, exact)
+        return Decoded(columns, shapes >= 0, errors, shapes, unknown)
 
-    # --- decode --------------------------------------------------------------------------------
+    def _list_type(self, number: int) -> pa.ListType:
+        return arrow_type(self._slots[number].column)
 
-    def _walk(self, source: Source, outputs: Outputs, notes: Notes) -> None:
-        """The kernel stops at the first row of a shape that it does not know."""
-        rows, row, untried, may_grow = len(source.offsets) - 1, 0, 0, True
-        while True:
-            row = kernels.decode_rows(
-                row,
-                self._declared,
-                may_grow,
-                untried,
-                source,
-                outputs.fields,
-                self._keys.table,
-                self._tree.tree,
-                notes.work,
-            )
-            if row == rows:
-                return
-            tokens = [*self._tree.path(notes.left_tree_at()), *notes.tokens()]
-            may_grow = self._tree.add(template_of(tokens))
-            untried = row + 1
+    def _numbers(
+        self, own: NDArray[np.int32], of_objects: Sequence[NDArray[np.int32]], exact: NDArray[np.bool_]
+    ) -> NDArray[np.int32]:
+        """Of the exact rows; NO_SHAPE for the others."""
+        shapes = np.full(len(own), NO_SHAPE, np.int32)
+        parts = [part[exact] for part in (own, *of_objects)]
+        shapes[exact] = self._composed.numbers(parts, self._template)
+        return shapes
 
-    def _errors(self, values: pa.BinaryArray, notes: Notes) -> Errors:
-        errors, work = Errors(), notes.work
-        for row in np.flatnonzero(work.fault).tolist():
-            slot = self._slots[work.fault_column[row]] if work.fault_column[row] >= 0 else None
-            if slot is not None and work.fault[row] & IN_ELEMENT:
-                slot = self._slots[slot.element]
-            text = reason(
-                int(work.fault[row]) & ~IN_ELEMENT,
-                values[row].as_py(),
-                int(work.fault_at[row]),
-                field=slot.path if slot else None,
-                declared=slot.column.kind if slot else "",
-            )
-            errors.add(row, text)
-        return errors
+    def _template(self, parts: Parts) -> str:
+        own, *objects = parts
+        inner = {
+            one.column_id: one.codec.shapes[number]
+            for one, number in zip(self._lists, objects, strict=True)
+            if number != NO_SHAPE
+        }
+        return composed(self._rows.shapes[own], inner)
 
 
-def _room(size: int) -> NDArray[np.uint8]:
-    return np.empty(min(size, ENCODED_BYTES_MAX), np.uint8)
-
-
-def _grown(room: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    if len(room) == ENCODED_BYTES_MAX:
-        raise ValueError("the rows take more than 2 GiB as JSON: encode fewer at a time")
-    larger = _room(2 * len(room))
-    larger[: len(room)] = room
-    return larger
+def _different(shapes: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(shapes))

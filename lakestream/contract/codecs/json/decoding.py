@@ -6,29 +6,44 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.codec import Found
-from lakestream.contract.codecs.json import kernels, styles
-from lakestream.contract.codecs.json.kernels import UNKNOWN_MAX, UNKNOWN_SLOTS, Source, Work
+from lakestream.contract.codecs.json.kernels import kinds, styles
+from lakestream.contract.codecs.json.kernels.gathering import find_objects
+from lakestream.contract.codecs.json.kernels.number_writing import NUMBER_BYTES_MAX
+from lakestream.contract.codecs.json.kernels.styles import END, LISTS
+from lakestream.contract.codecs.json.kernels.views import (
+    ARRAYS,
+    ARRAYS_MAX,
+    LEFT,
+    OPENS,
+    STATES,
+    TOKENS,
+    UNKNOWN,
+    UNKNOWN_MAX,
+    UNKNOWN_SLOTS,
+    Source,
+    Work,
+)
 from lakestream.contract.codecs.json.slots import Slot
-from lakestream.contract.codecs.json.styles import END, LISTS
 from lakestream.contract.codecs.json.template import Opening, Token
-from lakestream.contract.codecs.json.unknown import UnknownKey, found_in
+from lakestream.contract.codecs.json.texts import gathered
+from lakestream.contract.codecs.json.unknown import UnknownKey
 
 _SCRATCH_BYTES = 4096
 _SCRATCH_TIMES = 12
 """A row's bytes grow at most so much by an encode that does not give them back: one digit to \\u00xx, twice."""
-_SCRATCH_TOKEN_BYTES = kernels.NUMBER_BYTES_MAX
+_SCRATCH_TOKEN_BYTES = NUMBER_BYTES_MAX
 
 _FIRST_STYLES = {
-    kernels.BOOLEAN: styles.BOOLEAN,
-    kernels.INT: styles.WHOLE,
-    kernels.LONG: styles.WHOLE,
-    kernels.DOUBLE: styles.SHORT_WITH_POINT,
-    kernels.STRING: styles.PLAIN,
-    kernels.TEXT: styles.RAW,
-    kernels.NOTHING: styles.NULL,
-    kernels.STRUCT: styles.NULL,
-    kernels.REST: styles.UNSTYLED,
+    kinds.BOOLEAN: styles.BOOLEAN,
+    kinds.INT: styles.WHOLE,
+    kinds.LONG: styles.WHOLE,
+    kinds.DOUBLE: styles.SHORT_WITH_POINT,
+    kinds.STRING: styles.PLAIN,
+    kinds.TEXT: styles.RAW,
+    kinds.NOTHING: styles.NULL,
+    kinds.STRUCT: styles.NULL,
+    kinds.REST: styles.UNSTYLED,
+    kinds.OBJECT: styles.RAW,
 }
 
 
@@ -53,20 +68,20 @@ class Notes:
         longest = int(lengths.max()) if rows else 0
         self._slots = slots
         self._arena = np.empty(bytes_of(source) + 8, np.uint8)
-        has_rest = any(slot.kind == kernels.REST for slot in slots)
+        has_rest = any(slot.kind == kinds.REST for slot in slots)
         self._rest_arena = np.empty(bytes_of(source) if has_rest else 0, np.uint8)
         scratch_bytes = _SCRATCH_BYTES + _SCRATCH_TIMES * longest + _SCRATCH_TOKEN_BYTES * (columns + 1)
         self._scratch = np.empty(scratch_bytes, np.uint8)
         self._hint = hint
         self._unknown_slots = np.full(UNKNOWN_SLOTS, -1, np.int32)
         self._unknown = np.zeros((3, UNKNOWN_MAX), np.int64)
-        self.work = Work(
-            arena=self._arena.ctypes.data,
-            rest_arena=self._rest_arena.ctypes.data,
-            scratch=self._scratch.ctypes.data,
-            scratch_end=self._scratch.ctypes.data + scratch_bytes,
-            state=np.zeros(kernels.STATES, np.int64),
-            hint=hint.ctypes.data,
+        self.arrays = Work(
+            arena=self._arena,
+            rest_arena=self._rest_arena,
+            scratch=self._scratch,
+            scratch_end=self._scratch,
+            state=np.zeros(STATES, np.int64),
+            hint=hint,
             seen=np.zeros(columns, np.int64),
             token_at=np.zeros(columns + 1, np.int64),
             token_length=np.zeros(columns + 1, np.int64),
@@ -74,55 +89,72 @@ class Notes:
             token_column=np.zeros(columns + 1, np.int64),
             open_at=np.zeros(columns + 1, np.int64),
             open_column=np.zeros(columns + 1, np.int64),
-            unknown_slots=self._unknown_slots.ctypes.data,
-            unknown_context=self._unknown[0].ctypes.data,
-            unknown_address=self._unknown[1].ctypes.data,
-            unknown_length=self._unknown[2].ctypes.data,
+            unknown_slots=self._unknown_slots,
+            unknown_context=self._unknown[0],
+            unknown_address=self._unknown[1],
+            unknown_length=self._unknown[2],
             unknown_kinds=np.zeros(UNKNOWN_MAX, np.int64),
             unknown_depth=np.zeros(UNKNOWN_MAX, np.int64),
             unknown_count=np.zeros(UNKNOWN_MAX, np.int64),
             unknown_seen=np.zeros(UNKNOWN_MAX, np.int64),
             unknown_now=np.zeros(UNKNOWN_MAX, np.int64),
             unknown_now_kind=np.zeros(UNKNOWN_MAX, np.int64),
+            unknown_now_at=np.zeros(UNKNOWN_MAX, np.int64),
+            unknown_now_end=np.zeros(UNKNOWN_MAX, np.int64),
+            array_unknown=np.zeros(ARRAYS_MAX, np.int64),
+            array_at=np.zeros(ARRAYS_MAX, np.int64),
+            array_end=np.zeros(ARRAYS_MAX, np.int64),
             shape=np.full(rows, -1, np.int32),
             exact=np.zeros(rows, np.bool_),
             fault=np.zeros(rows, np.int8),
             fault_at=np.zeros(rows, np.int32),
             fault_column=np.zeros(rows, np.int32),
         )
+        addresses = Work(*(array.ctypes.data for array in self.arrays))
+        self.work = addresses._replace(scratch_end=addresses.scratch + scratch_bytes)
+        """What the kernels get."""
 
     def left_tree_at(self) -> int:
-        return int(self.work.state[kernels.LEFT])
+        return int(self.arrays.state[LEFT])
 
     def tokens(self) -> list[Token]:
         """What the row that asks for a new shape has beyond the tree."""
-        return [self._token(n) for n in range(int(self.work.state[kernels.TOKENS]))]
+        return [self._token(n) for n in range(int(self.arrays.state[TOKENS]))]
 
     def _token(self, n: int) -> Token:
-        work = self.work
+        work = self.arrays
         start, length, style = int(work.token_at[n]), int(work.token_length[n]), int(work.token_style[n])
         opens = tuple(
             Opening(int(work.open_at[k]) - start, self._slots[work.open_column[k]].column.id)
-            for k in range(int(work.state[kernels.OPENS]))
+            for k in range(int(work.state[OPENS]))
             if start <= work.open_at[k] < start + length
         )
         column_id = 0 if style == END else self._slots[work.token_column[n]].column.id
         return Token(_bytes_at(start, length), style, column_id, opens)
 
-    def unknown(self) -> dict[str, Found]:
-        """Keys that no column has, in the order in which they came; without those that were always null."""
-        work = self.work
+    def unknown_keys(self) -> list[UnknownKey]:
+        """Keys that no column has, in the order in which they came."""
+        work = self.arrays
         contexts, addresses, lengths = self._unknown
-        keys = [
+        return [
             UnknownKey(
                 key=_bytes_at(int(addresses[n]), int(lengths[n])).decode(),
                 context=int(contexts[n]),
                 kinds=int(work.unknown_kinds[n]),
                 times=int(work.unknown_count[n]),
             )
-            for n in range(int(work.state[kernels.UNKNOWN]))
+            for n in range(int(work.state[UNKNOWN]))
         ]
-        return found_in(keys, self._slots)
+
+    def objects_of(self, number: int) -> pa.BinaryArray:
+        """The objects in the arrays of an unknown key, as far as they were noted."""
+        noted = int(self.arrays.state[ARRAYS])
+        own = np.flatnonzero(self.arrays.array_unknown[:noted] == number)
+        starts, ends = self.arrays.array_at[own], self.arrays.array_end[own]
+        room = int((ends - starts).sum()) // 2
+        addresses, lengths = np.empty(room, np.int64), np.empty(room, np.int32)
+        count = find_objects(starts, ends, addresses, lengths)
+        return gathered(pa.binary(), addresses[:count], lengths[:count])
 
 
 def fresh_hints(slots: Sequence[Slot]) -> NDArray[np.int64]:
@@ -131,7 +163,7 @@ def fresh_hints(slots: Sequence[Slot]) -> NDArray[np.int64]:
 
 
 def _first_style(slot: Slot, slots: Sequence[Slot]) -> int:
-    return LISTS + _FIRST_STYLES[slots[slot.element].kind] if slot.kind == kernels.LIST else _FIRST_STYLES[slot.kind]
+    return LISTS + _FIRST_STYLES[slots[slot.element].kind] if slot.kind == kinds.LIST else _FIRST_STYLES[slot.kind]
 
 
 def _bytes_at(address: int, length: int) -> bytes:

@@ -6,14 +6,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.json import kernels
-from lakestream.contract.codecs.json.kernels import Fields
+from lakestream.contract.codecs.json.kernels import kinds
+from lakestream.contract.codecs.json.kernels.views import Fields
 from lakestream.contract.codecs.json.slots import Slot
 
 Array: TypeAlias = NDArray[Any]
 
-NUMBERS = {kernels.INT: np.int32, kernels.LONG: np.int64, kernels.DOUBLE: np.float64}
-TEXTS = (kernels.STRING, kernels.TEXT, kernels.REST)
+NUMBERS = {kinds.INT: np.int32, kinds.LONG: np.int64, kinds.DOUBLE: np.float64}
+TEXTS = (kinds.STRING, kinds.TEXT, kinds.REST, kinds.OBJECT)
 
 
 class FieldTable:
@@ -28,11 +28,11 @@ class FieldTable:
         valid: Sequence[int],
         first_bits: Sequence[int],
     ) -> None:
-        kinds = [slot.kind for slot in slots]
+        held = [slot.kind for slot in slots]
         parents = [slot.parent for slot in slots]
         depths = [slot.depth for slot in slots]
         elements = [slot.element for slot in slots]
-        self._table = np.array([kinds, values, lengths, valid, first_bits, parents, depths, elements], np.int64)
+        self._table = np.array([held, values, lengths, valid, first_bits, parents, depths, elements], np.int64)
         rows: list[int] = [row.ctypes.data for row in self._table]
         self.fields = Fields(
             columns=len(slots),
@@ -44,7 +44,7 @@ class FieldTable:
             parent=rows[5],
             depth=rows[6],
             element=rows[7],
-            rest=_rest(kinds),
+            rest=_rest(slots),
         )
 
 
@@ -52,5 +52,5 @@ def bitmap_bytes(bits: int) -> int:
     return (bits + 7) // 8
 
 
-def _rest(kinds: Sequence[int]) -> int:
-    return kinds.index(kernels.REST) if kernels.REST in kinds else -1
+def _rest(slots: Sequence[Slot]) -> int:
+    return next((number for number, slot in enumerate(slots) if slot.kind == kinds.REST), -1)

@@ -50,7 +50,7 @@ def joined_found(one: Found, other: Found) -> Found:
             return one | {key: joined_found(one.get(key, found), found) for key, found in other.items()}
         case [element], [others]:
             joined = joined_found(element, others)
-            return [joined] if isinstance(joined, str) and joined != JSON_TEXT else JSON_TEXT
+            return JSON_TEXT if joined == JSON_TEXT else [joined]
         case str(), str() if {one, other} == {LONG, DOUBLE}:
             return DOUBLE
     return JSON_TEXT
@@ -82,7 +82,10 @@ class _Room:
         return wanted
 
     def _more_of(self, column: Column, found: Found) -> Wanted | None:
-        """What a struct does not have yet."""
+        """What a struct does not have yet, or the structs of a list."""
+        if column.kind == LIST and isinstance(found, list):
+            element = self._more_of(column.children[0], found[0])
+            return None if element is None else Wanted(key=column.keys[0], kind=LIST, children=(element,))
         if column.kind != STRUCT or not isinstance(found, dict) or len(column.children) >= STRUCT_KEYS_MAX:
             return None
         room = _Room(min(self._left, STRUCT_KEYS_MAX - len(column.children)))
@@ -99,7 +102,8 @@ def _wanted(key: str, found: Found) -> Wanted:
             regular = 0 < len(inside) <= STRUCT_KEYS_MAX
             return Wanted(key=key, kind=STRUCT, children=inside) if regular else wanted_json_text(key)
         case [element]:
-            return Wanted(key=key, kind=LIST, children=(Wanted(key="element", kind=element),))
+            inner = _wanted("element", element)
+            return wanted_json_text(key) if inner.doc else Wanted(key=key, kind=LIST, children=(inner,))
         case str() if found != JSON_TEXT:
             return Wanted(key=key, kind=found)
     return wanted_json_text(key)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lakestream.contract.codecs.json import kernels
-from lakestream.contract.codecs.json.kernels import ELEMENT, Keys, text_hash
+from lakestream.contract.codecs.json.kernels import kinds
+from lakestream.contract.codecs.json.kernels.finding import text_hash
+from lakestream.contract.codecs.json.kernels.kinds import ELEMENT
+from lakestream.contract.codecs.json.kernels.views import Keys
 from lakestream.contract.codecs.json.slots import Slot
 
 _Place = tuple[int, str]
@@ -31,9 +33,7 @@ class ColumnKeys:
 
 def _owners(slots: Sequence[Slot]) -> dict[_Place, int]:
     """What a column is called now goes before what another was called once."""
-    keyed = [
-        (number, slot) for number, slot in enumerate(slots) if slot.parent != ELEMENT and slot.kind != kernels.REST
-    ]
+    keyed = [(number, slot) for number, slot in enumerate(slots) if slot.parent != ELEMENT and slot.kind != kinds.REST]
     owners = {(slot.parent, slot.column.keys[0]): number for number, slot in keyed}
     for number, slot in keyed:
         for key in slot.column.keys[1:]:

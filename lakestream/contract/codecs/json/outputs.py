@@ -7,10 +7,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.json import kernels
 from lakestream.contract.codecs.json.fields import NUMBERS, TEXTS, Array, FieldTable, bitmap_bytes
-from lakestream.contract.codecs.json.kernels import ELEMENT, Fields
+from lakestream.contract.codecs.json.kernels import kinds
+from lakestream.contract.codecs.json.kernels.kinds import ELEMENT
+from lakestream.contract.codecs.json.kernels.views import Fields
 from lakestream.contract.codecs.json.slots import Slot
+from lakestream.contract.codecs.json.texts import gathered
 
 
 class Buffers(NamedTuple):
@@ -30,12 +32,12 @@ class Pool:
 
     def buffers(self, kind: int) -> Buffers:
         """Shared by all that are of the kind."""
-        return Buffers(self._booleans if kind == kernels.BOOLEAN else self._values, self._lengths, self._valid)
+        return Buffers(self._booleans if kind == kinds.BOOLEAN else self._values, self._lengths, self._valid)
 
     def taken(self, kind: int, places: NDArray[np.int64]) -> Buffers:
         """The elements at these places, as a column of their own."""
         valid = _bits_at(self._valid, places)
-        if kind == kernels.BOOLEAN:
+        if kind == kinds.BOOLEAN:
             return Buffers(_bits_at(self._booleans, places), self._lengths[:0], valid)
         if kind in TEXTS:
             return Buffers(self._values[places], self._lengths[places], valid)
@@ -48,7 +50,7 @@ class Outputs:
     def __init__(self, slots: Sequence[Slot], rows: int, source_bytes: int) -> None:
         self._slots = slots
         self._rows = rows
-        has_lists = any(slot.kind == kernels.LIST for slot in slots)
+        has_lists = any(slot.kind == kinds.LIST for slot in slots)
         self._pool = Pool(source_bytes // 2 + 1 if has_lists else 0)  # an element and its comma are two bytes at least
         self._buffers = [
             self._pool.buffers(slot.kind) if slot.parent == ELEMENT else _made(slot.kind, rows) for slot in slots
@@ -67,16 +69,16 @@ class Outputs:
 
     def arrays(self, types: Sequence[pa.DataType]) -> list[pa.Array]:
         """Of the outermost columns."""
-        tops = [number for number, slot in enumerate(self._slots) if slot.parent == kernels.TOP]
+        tops = [number for number, slot in enumerate(self._slots) if slot.parent == kinds.TOP]
         return [self._array(number, type) for number, type in zip(tops, types, strict=True)]
 
     def _array(self, number: int, type: pa.DataType) -> pa.Array:
         kind = self._slots[number].kind
-        if kind == kernels.NOTHING:
+        if kind == kinds.NOTHING:
             return pa.nulls(self._rows, type)
-        if kind == kernels.STRUCT:
+        if kind == kinds.STRUCT:
             return self._struct(number, type)
-        if kind == kernels.LIST:
+        if kind == kinds.LIST:
             return self._list(number, type)
         return _flat(kind, type, self._buffers[number], self._rows)
 
@@ -102,23 +104,20 @@ def _flat(kind: int, type: pa.DataType, buffers: Buffers, rows: int) -> pa.Array
     valid = pa.py_buffer(bits)
     if kind not in TEXTS:
         return pa.Array.from_buffers(type, rows, [valid, pa.py_buffer(values)])
-    offsets = np.zeros(len(lengths) + 1, np.int32)
-    text = np.empty(int(lengths.sum(dtype=np.int64)), np.uint8)
-    kernels.gather(values, lengths, offsets, text.ctypes.data)
-    return pa.Array.from_buffers(type, rows, [valid, pa.py_buffer(offsets), pa.py_buffer(text)])
+    return gathered(type, values, lengths, valid)
 
 
 def _made(kind: int, rows: int) -> Buffers:
-    has_lengths = kind in TEXTS or kind == kernels.LIST
+    has_lengths = kind in TEXTS or kind == kinds.LIST
     return Buffers(
         _values(kind, rows), np.zeros(rows if has_lengths else 0, np.int32), np.zeros(bitmap_bytes(rows), np.uint8)
     )
 
 
 def _values(kind: int, rows: int) -> Array:
-    if kind == kernels.BOOLEAN:
+    if kind == kinds.BOOLEAN:
         return np.zeros(bitmap_bytes(rows), np.uint8)
-    if kind in (kernels.NOTHING, kernels.STRUCT):
+    if kind in (kinds.NOTHING, kinds.STRUCT):
         return np.zeros(0, np.uint8)
     return np.zeros(rows, NUMBERS.get(kind, np.int64))
 

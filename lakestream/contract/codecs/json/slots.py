@@ -6,28 +6,33 @@
         zip long                   3    parent 1
     tags list                      4
         element string             5    parent ELEMENT
+    items list                     6
+        element struct             7    parent ELEMENT; a text here: what is inside has slots of its own (objects.py)
 
-Version 1 of the rules knows nothing that has parts: such columns are then of a kind that JSON does not fill.
+Version 1 of the rules knows nothing that has parts, and version 2 no lists of structs: such columns are then of a kind
+that JSON does not fill.
 """
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from lakestream.contract.codecs.json import kernels
-from lakestream.contract.codecs.json.kernels import ELEMENT, TOP
+from lakestream.contract.codecs.json.kernels import kinds
+from lakestream.contract.codecs.json.kernels.kinds import ELEMENT, TOP
 from lakestream.contract.columns.column import Column
 from lakestream.contract.columns.json_text import holds_json_text
-from lakestream.contract.columns.kinds import BOOLEAN, DOUBLE, INT, LIST, LONG, STRING, STRUCT
+from lakestream.contract.columns.kinds import BINARY, BOOLEAN, DOUBLE, INT, LIST, LONG, STRING, STRUCT
 from lakestream.model.rest_column import REST_ID
 
 _KINDS = {
-    BOOLEAN: kernels.BOOLEAN,
-    INT: kernels.INT,
-    LONG: kernels.LONG,
-    DOUBLE: kernels.DOUBLE,
-    STRING: kernels.STRING,
+    BOOLEAN: kinds.BOOLEAN,
+    INT: kinds.INT,
+    LONG: kinds.LONG,
+    DOUBLE: kinds.DOUBLE,
+    STRING: kinds.STRING,
 }
-_ELEMENTS = (BOOLEAN, LONG, DOUBLE, STRING)
+_ELEMENTS = {kind: _KINDS[kind] for kind in (BOOLEAN, LONG, DOUBLE, STRING)} | {STRUCT: kinds.OBJECT}
 _NO_SLOT = -1
 
 
@@ -44,32 +49,58 @@ class Slot(NamedTuple):
     """Of a list: the number of its element's slot."""
 
 
-def slots_of(columns: Sequence[Column], *, nested: bool) -> list[Slot]:
+FLAT_VERSION, NESTED_VERSION, OBJECTS_VERSION = 1, 2, 3
+"""Of the rules: from these on they know nothing nested, structs and lists, and lists of structs."""
+
+
+def slots_of(columns: Sequence[Column], version: int) -> list[Slot]:
     slots: list[Slot] = []
-    _append(slots, columns, nested=nested, parent=TOP, depth=0, path="")
+    _append(slots, columns, version, parent=TOP, depth=0, path="")
     return slots
 
 
-def _append(slots: list[Slot], columns: Sequence[Column], *, nested: bool, parent: int, depth: int, path: str) -> None:
+def stored_columns(columns: Sequence[Column], version: int) -> tuple[Column, ...]:
+    """With texts in place of the structs in lists."""
+    return tuple(_stored(column, version) for column in columns)
+
+
+def _stored(column: Column, version: int) -> Column:
+    kind = _kind(column, version)
+    if kind == kinds.STRUCT:
+        return replace(column, children=stored_columns(column.children, version))
+    if kind == kinds.LIST and column.children[0].kind == STRUCT:
+        return replace(column, children=(replace(column.children[0], kind=BINARY, children=()),))
+    return column
+
+
+def _append(slots: list[Slot], columns: Sequence[Column], version: int, *, parent: int, depth: int, path: str) -> None:
     for column in columns:
         own = len(slots)
         place = f"{path}{column.keys[0]}"
-        kind = _kind(column, nested=nested)
-        slots.append(Slot(column, kind, parent, depth, place, own + 1 if kind == kernels.LIST else _NO_SLOT))
-        if kind == kernels.STRUCT:
-            _append(slots, column.children, nested=nested, parent=own, depth=depth + 1, path=f"{place}.")
-        elif kind == kernels.LIST:
+        kind = _kind(column, version)
+        slots.append(Slot(column, kind, parent, depth, place, own + 1 if kind == kinds.LIST else _NO_SLOT))
+        if kind == kinds.STRUCT:
+            _append(slots, column.children, version, parent=own, depth=depth + 1, path=f"{place}.")
+        elif kind == kinds.LIST:
             element = column.children[0]
-            slots.append(Slot(element, _KINDS[element.kind], ELEMENT, depth, place))
+            slots.append(Slot(element, _ELEMENTS[element.kind], ELEMENT, depth, place))
 
 
-def _kind(column: Column, *, nested: bool) -> int:
+def _kind(column: Column, version: int) -> int:
     if column.id == REST_ID:
-        return kernels.REST if nested else kernels.NOTHING
+        return kinds.REST if version >= NESTED_VERSION else kinds.NOTHING
     if holds_json_text(column):
-        return kernels.TEXT
-    if nested and column.kind == STRUCT:
-        return kernels.STRUCT
-    if nested and column.kind == LIST and column.children[0].kind in _ELEMENTS:
-        return kernels.LIST
-    return _KINDS.get(column.kind, kernels.NOTHING)
+        return kinds.TEXT
+    if version >= NESTED_VERSION and column.kind == STRUCT:
+        return kinds.STRUCT
+    if column.kind == LIST and version >= _list_version(column):
+        return kinds.LIST
+    return _KINDS.get(column.kind, kinds.NOTHING)
+
+
+def _list_version(column: Column) -> float:
+    """From which version on such lists are filled."""
+    element = column.children[0]
+    if element.kind == STRUCT:
+        return OBJECTS_VERSION
+    return NESTED_VERSION if element.kind in _ELEMENTS and not holds_json_text(element) else math.inf

@@ -12,7 +12,7 @@ which tells a struct of nulls, or one without any key, from a null.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from lakestream.contract.codecs.json.styles import END, letters_of, style_of
+from lakestream.contract.codecs.json.kernels.styles import END, letters_of, style_of
 
 MARK = "\x01"
 _OPENS = "o"

@@ -17,10 +17,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lakestream.contract.codecs.json import kernels
-from lakestream.contract.codecs.json.kernels import EDGE_SLOTS, LITERAL_SLOTS, TOP, Tree, edge_hash, text_hash
+from lakestream.contract.codecs.json.kernels import kinds
+from lakestream.contract.codecs.json.kernels.finding import edge_hash, text_hash
+from lakestream.contract.codecs.json.kernels.kinds import TOP
+from lakestream.contract.codecs.json.kernels.styles import BOOLEAN, END, LISTS, NULL, RAW, REST, SPACED, STRINGS, WHOLE
+from lakestream.contract.codecs.json.kernels.views import EDGE_SLOTS, LITERAL_SLOTS, Tree
 from lakestream.contract.codecs.json.slots import Slot
-from lakestream.contract.codecs.json.styles import BOOLEAN, END, LISTS, NULL, RAW, REST, SPACED, STRINGS, WHOLE
 from lakestream.contract.codecs.json.template import Opening, Token, tokens_of
 
 SHAPES_MAX = 1_000
@@ -139,13 +141,13 @@ class ShapeTree:
 
     def _struct(self, opening: Opening) -> int:
         column = self._columns.get(opening.column_id)
-        if column is None or self._slots[column].kind != kernels.STRUCT:
+        if column is None or self._slots[column].kind != kinds.STRUCT:
             raise ValueError(f"a shape begins a struct in column {opening.column_id}, which is none")
         return column
 
     def _can_hold(self, slot: Slot, style: int) -> bool:
         """Kernels believe the shapes."""
-        if slot.kind == kernels.LIST and style >= LISTS:
+        if slot.kind == kinds.LIST and style >= LISTS:
             element = style - (SPACED if style >= SPACED else LISTS)
             return _can_hold(self._slots[slot.element].kind, element)
         return _can_hold(slot.kind, style)
@@ -202,16 +204,16 @@ class ShapeTree:
 
 def _can_hold(kind: int, style: int) -> bool:
     if style == NULL:
-        return kind != kernels.REST
+        return kind != kinds.REST
     if style == RAW or style in STRINGS:
-        return kind in (kernels.STRING, kernels.TEXT)
+        return kind in (kinds.STRING, kinds.TEXT) or (kind == kinds.OBJECT and style == RAW)
     if style == BOOLEAN:
-        return kind == kernels.BOOLEAN
+        return kind == kinds.BOOLEAN
     if style == REST:
-        return kind == kernels.REST
+        return kind == kinds.REST
     if style >= LISTS:
         return False
-    return kind in (kernels.INT, kernels.LONG) if style == WHOLE else kind == kernels.DOUBLE
+    return kind in (kinds.INT, kinds.LONG) if style == WHOLE else kind == kinds.DOUBLE
 
 
 def _free_slot(slots: "np.ndarray[tuple[int], np.dtype[np.int32]]", hashed: int) -> int:

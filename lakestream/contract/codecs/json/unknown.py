@@ -1,17 +1,18 @@
 """Keys that no column has, as a decode met them, and what columns they would need.
 
-    {"id": "long", "address": {"city": "string"}, "tags": ["string"], "odd": "json"}
+    {"id": "long", "address": {"city": "string"}, "tags": ["string"], "items": [{"sku": "string"}], "odd": "json"}
 
 An object whose keys are regular is told by its keys: it could be a struct. One whose keys are data (a map from ids,
-say) is JSON text, as is one that never had a key, and an array whose elements are not all of one simple kind.
+say) is JSON text, as is one that never had a key. An array is told by what its elements are, if they are all of one
+simple kind, or all regular objects; every other array is JSON text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from lakestream.contract.codecs.codec import Found
-from lakestream.contract.codecs.json import kernels
-from lakestream.contract.codecs.json.kernels import DONE, TOP
+from lakestream.contract.codecs.json.kernels import kinds
+from lakestream.contract.codecs.json.kernels.kinds import DONE, TOP
 from lakestream.contract.codecs.json.slots import Slot
 from lakestream.contract.columns.json_text import JSON_TEXT
 from lakestream.contract.columns.kinds import BOOLEAN, DOUBLE, LONG, STRING
@@ -25,11 +26,11 @@ KEYS_SELDOM = 16
 _SELDOM_PART = 4
 
 _KINDS = {
-    kernels.IS_LONG: LONG,
-    kernels.IS_DOUBLE: DOUBLE,
-    kernels.IS_LONG | kernels.IS_DOUBLE: DOUBLE,
-    kernels.IS_BOOLEAN: BOOLEAN,
-    kernels.IS_STRING: STRING,
+    kinds.IS_LONG: LONG,
+    kinds.IS_DOUBLE: DOUBLE,
+    kinds.IS_LONG | kinds.IS_DOUBLE: DOUBLE,
+    kinds.IS_BOOLEAN: BOOLEAN,
+    kinds.IS_STRING: STRING,
 }
 """Every other mixture is JSON text."""
 
@@ -44,19 +45,41 @@ class UnknownKey(NamedTuple):
     """In how many rows."""
 
 
-def found_in(keys: Sequence[UnknownKey], slots: Sequence[Slot]) -> dict[str, Found]:
+Objects = Callable[[int], Found]
+"""What the objects have that stand in the arrays of a key, which is told by its number."""
+
+
+def found_in(keys: Sequence[UnknownKey], slots: Sequence[Slot], objects: Objects) -> dict[str, Found]:
     """From the outermost object on. Those inside a struct stand beside nothing that has a column already."""
-    telling = _Telling(keys)
+    telling = _Telling(keys, objects)
     found: dict[str, Found] = {}
     for context in telling.contexts_with_columns():
         inside = found
-        for key in _path(context, slots):
+        for key in path_of(context, slots):
             inside = inside.setdefault(key, {})  # type: ignore[assignment]  # only structs lead here
         inside |= telling.found(context)
     return {key: value for key, value in found.items() if value != {}}
 
 
-def _path(context: int, slots: Sequence[Slot]) -> list[str]:
+def found_objects(keys: Sequence[UnknownKey], times: int, objects: Objects) -> Found:
+    """What so many objects have, all of whose keys these are; JSON text, if they are irregular."""
+    telling = _Telling(keys, objects)
+    return telling.found(TOP) if telling.is_regular(TOP, times) else JSON_TEXT
+
+
+def with_unknown(found: dict[str, Found], path: Sequence[str], objects: dict[str, Found]) -> dict[str, Found]:
+    """Besides, keys of the objects of a list that has a column; the path leads to it."""
+    if not objects:
+        return found
+    key, *inner = path
+    if not inner:
+        return {**found, key: [objects]}
+    inside = found.get(key, {})
+    assert isinstance(inside, dict), "only structs are around a list"
+    return {**found, key: with_unknown(inside, inner, objects)}
+
+
+def path_of(context: int, slots: Sequence[Slot]) -> list[str]:
     """The keys of the structs that lead to this one."""
     path: list[str] = []
     while context != TOP:
@@ -66,8 +89,9 @@ def _path(context: int, slots: Sequence[Slot]) -> list[str]:
 
 
 class _Telling:
-    def __init__(self, keys: Sequence[UnknownKey]) -> None:
+    def __init__(self, keys: Sequence[UnknownKey], objects: Objects) -> None:
         self._keys = keys
+        self._objects = objects
         self._inside: dict[int, list[int]] = {}
         for number, one in enumerate(keys):
             if one.kinds:
@@ -80,19 +104,24 @@ class _Telling:
         return {self._keys[number].key: self._found(number) for number in self._inside[context][:TOLD_MAX]}
 
     def _found(self, number: int) -> Found:
-        kinds = self._keys[number].kinds
-        if kinds in _KINDS:
-            return _KINDS[kinds]
-        if kinds == kernels.IS_OBJECT:
+        found = self._keys[number].kinds
+        if found in _KINDS:
+            return _KINDS[found]
+        if found == kinds.IS_OBJECT:
             context = DONE - 1 - number
-            return self.found(context) if self._is_regular(number, self._inside.get(context, ())) else JSON_TEXT
-        if kinds & ((1 << kernels.ELEMENTS) - 1) == kernels.IS_ARRAY:
-            element = _KINDS.get(kinds >> kernels.ELEMENTS)
-            return JSON_TEXT if element is None else [element]
+            return self.found(context) if self.is_regular(context, self._keys[number].times) else JSON_TEXT
+        if found & ((1 << kinds.ELEMENTS) - 1) == kinds.IS_ARRAY:
+            element = self._element(number, found >> kinds.ELEMENTS)
+            return JSON_TEXT if element == JSON_TEXT else [element]
         return JSON_TEXT
 
-    def _is_regular(self, number: int, inside: Sequence[int]) -> bool:
+    def _element(self, number: int, found: int) -> Found:
+        return self._objects(number) if found == kinds.IS_OBJECT else _KINDS.get(found, JSON_TEXT)
+
+    def is_regular(self, context: int, times: int) -> bool:
+        """`times`: how many such objects there were."""
+        inside = self._inside.get(context, ())
         if not inside or len(inside) > STRUCT_KEYS_MAX:
             return False
         present = sum(self._keys[key].times for key in inside)
-        return len(inside) <= KEYS_SELDOM or _SELDOM_PART * present >= len(inside) * self._keys[number].times
+        return len(inside) <= KEYS_SELDOM or _SELDOM_PART * present >= len(inside) * times

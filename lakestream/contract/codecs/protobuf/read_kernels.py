@@ -3,12 +3,14 @@
 Numba checks no bounds, so this file does. Values are hostile until proven otherwise: nothing is read past the end of
 the message that it stands in, no length is believed before it is compared with what is left, and a failed read returns
 a position past the end, which no later comparison lets through.
-All of it lies in one file: Numba's cache watches only the file of the function that was called.
+Kernels are kept on disk until a file of this folder changes (world/kernel_cache.py).
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 # What Numba compiles is typed by Numba; the faces of these kernels in the other files are typed for people.
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,14 +66,20 @@ from lakestream.contract.codecs.protobuf.tables import (
     ZIGZAG32,
     ZIGZAG64,
 )
+from lakestream.world.kernel_cache import kept_with
 
 INT32_MAX = 2**31 - 1
 UINT32_MAX = 2**32 - 1
 
 # Without NRT, Numba's reference counting: nothing here allocates, and callers keep the arrays alive. What is inlined
 # is so because handing this many arrays to a function for each row made reading four times slower.
-_kernel = njit(cache=True, nogil=True, _nrt=False)
+_called = njit(nogil=True, _nrt=False)
+_kept = kept_with(Path(__file__).parent)
 _small = njit(nogil=True, _nrt=False, forceinline=True)
+
+
+def _kernel(function: Callable[..., Any]) -> Any:
+    return _kept(_called(function))
 
 
 @intrinsic

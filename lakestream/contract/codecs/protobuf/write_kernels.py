@@ -2,13 +2,14 @@
 
 Written values grow from the end of the buffer to its front: the length of a message, which stands before it, is known
 once the message is written, and nothing is measured first. What is written was taken from columns by this room; its
-room is checked all the same. All of it lies in one file: Numba's cache watches only the file of the function that was
-called.
+room is checked all the same. Kernels are kept on disk until a file of this folder changes (world/kernel_cache.py).
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 # What Numba compiles is typed by Numba; the faces of these kernels in the other files are typed for people.
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,17 @@ from lakestream.contract.codecs.protobuf.tables import (
     ZIGZAG32,
     ZIGZAG64,
 )
+from lakestream.world.kernel_cache import kept_with
 
 # Without NRT, Numba's reference counting: nothing here allocates, and callers keep the arrays alive. What is inlined
 # is so because handing this many arrays to a function for each row made reading four times slower.
-_kernel = njit(cache=True, nogil=True, _nrt=False)
+_called = njit(nogil=True, _nrt=False)
+_kept = kept_with(Path(__file__).parent)
 _small = njit(nogil=True, _nrt=False, forceinline=True)
+
+
+def _kernel(function: Callable[..., Any]) -> Any:
+    return _kept(_called(function))
 
 
 @intrinsic

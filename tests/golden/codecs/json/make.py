@@ -22,6 +22,7 @@ KINDS: dict[str, Found] = {
     "counts": ["long"],
     "parts": ["double"],
     "flags": ["boolean"],
+    "items": [{"sku": "string", "price": "double", "at": {"x": "long"}, "parts": [{"n": "long"}], "tags": ["string"]}],
 }
 NESTED = [
     '{"at":{"x":1.5,"y":-2.0,"place":{"city":"Köln","zip":50667}},"from":{"city":"x","x":1},"n":1}',
@@ -34,6 +35,15 @@ NESTED = [
     '{"new":5}',
 ]
 """What version 2 of the rules has beyond version 1."""
+OBJECTS = [
+    '{"items":[{"sku":"a","price":1.5},{"sku":"b","price":2.25}],"n":1}',
+    '{"items": [{"sku": "\\u00e9", "at": {"x": 1}}, null, {"sku": null, "at": {"x": null}}], "name": "x"}',
+    '{"items":[]}',
+    '{"items":null}',
+    '{"items":[{"parts":[{"n":1},{"n":2}],"tags":["x","y"]},{"parts":[],"tags":[]},{"parts":null,"tags":null}]}',
+    '{"items":[{}, {}]}',
+]
+"""What version 3 has beyond version 2."""
 ROWS = [
     '{"n":1,"price":2.5,"ok":true,"name":"x","more":[1, 2],"größe":"L"}',
     '{"n": -9223372036854775808, "price": -0.0, "ok": false, "name": null, "more": {"a": [null]}}',
@@ -55,7 +65,7 @@ ROWS = [
 
 
 def golden() -> str:
-    layout, rows = with_rest(layout_of(KINDS)), [*ROWS, *NESTED]
+    layout, rows = with_rest(layout_of(KINDS)), [*ROWS, *NESTED, *OBJECTS]
     codec = bind(WRITER, layout)
     decoded = codec.decode(binary([row.encode() for row in rows]))
     assert decoded.exact.all()

@@ -10,9 +10,9 @@ from tests.unit.codecs.json.samples import binary, codec_of
 
 print("compiled", warm.warm())
 kinds = {"n": "long", "i": "int", "d": "double", "b": "boolean", "s": "string", "j": "json", "day": "date"}
-kinds |= {"o": {"x": "long"}, "l": ["string"], "f": ["boolean"]}
+kinds |= {"o": {"x": "long"}, "l": ["string"], "f": ["boolean"], "a": [{"x": "long", "in": [{"y": "string"}]}]}
 for codec in (codec_of(kinds), codec_of(kinds, declared=True), codec_of({})):
-    nested = b'{"o":{"x":1},"l":["a",null],"f":[true]}'
+    nested = b'{"o":{"x":1},"l":["a",null],"f":[true],"a":[{"x":1,"in":[{"y":"z"}]},null],"u":[{"v":1}]}'
     for rows in ([], [b"{}"], [nested], [b'{"n":1,"i":2,"d":.5}', b'{"d":1e5,"b":true,"s":"\\\\n","j":[],"new":1}']):
         decoded = codec.decode(binary(rows))
         exact = decoded.exact.nonzero()[0]
@@ -31,7 +31,9 @@ def test_a_warm_start_compiles_nothing() -> None:
     assert "JSON kernels ready" in run("-m", "lakestream.contract.codecs.json.warm")
     compiled, signatures = run("-c", EVERY_USE).splitlines()
     assert compiled == "compiled 0"
-    assert signatures == "signatures 1 1 1 1 1", "each kernel is called with one set of types, the one that was warmed"
+    assert signatures == "signatures 1 1 1 1 1 1", (
+        "each kernel is called with one set of types, the one that was warmed"
+    )
 
 
 def test_no_row_is_read_beyond_its_end() -> None:

@@ -1,0 +1,48 @@
+"""Compiled kernels kept on disk, for as long as none of the files that they are made of has changed.
+
+    kernel = kept_with(FOLDER)(njit(nogil=True)(function))
+
+Numba keeps a kernel for as long as the file of that one function stays the same: a function that it calls, or a number
+that it was compiled with, may stand in another file and change unseen. Kernels of several files are kept by the
+contents of all Python files of a folder instead. So keep in it what is compiled, and little else: each change in there
+costs a new compilation.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+
+def kept_with(folder: Path) -> Callable[[Any], Any]:
+    """For a function that Numba compiles, without `cache=True`. Looks at no folder inside this one."""
+
+    def keep(kernel: Any) -> Any:
+        kernel._cache = _FolderCache(kernel.py_func, _stamp(folder))
+        return kernel
+
+    return keep
+
+
+class _FolderCache(FunctionCache):
+    """As Numba's own in all but the stamp by which it tells that something has changed."""
+
+    def __init__(self, function: Any, stamp: bytes) -> None:
+        super().__init__(function)
+        self._cache_file = IndexDataCacheFile(
+            cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=stamp
+        )
+
+
+@cache
+def _stamp(folder: Path) -> bytes:
+    hashed = hashlib.sha256()
+    for source in sorted(folder.glob("*.py")):
+        content = source.read_bytes()
+        hashed.update(f"{source.name} {len(content)}\n".encode() + content)
+    return hashed.digest()
