@@ -1,4 +1,5 @@
-"""The gate for values: those of a topic with `lakestream.validate` must fit its schemas, or their batch is refused.
+"""The gate for values and keys: of a topic with `lakestream.validate` they must fit its schemas, or their batch is
+refused. Of keys nothing is asked while the topic does not say what they are.
 
 It stands behind the gate for batches, so what is opened here is sound.
 """
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from lakestream.broker.directory import TopicEntry
 from lakestream.contract.values.checking import Problem
-from lakestream.contract.values.value_config import ValueConfig, value_config_of
+from lakestream.contract.values.value_config import PartConfig, ValueFormat, value_config_of
 from lakestream.model.value_configs import VALIDATE, Validation
 from lakestream.storage.records.decode import decode_batches
 from lakestream.storage.records.errors import InvalidRecord, RecordError
@@ -25,7 +26,9 @@ INLINE_COMPRESSED_BYTES_MAX = 8 * 1024
 
 
 class Checks(Protocol):
-    async def problems(self, values: pa.BinaryArray, config: ValueConfig, validation: Validation) -> list[Problem]: ...
+    async def problems(
+        self, values: pa.BinaryArray, config: PartConfig, validation: Validation, *, are_keys: bool = False
+    ) -> list[Problem]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,23 +44,28 @@ class ValueGate:
         """Of a batch that is valid otherwise. Raises InvalidRecord, naming records."""
         compressed = batch[ATTRIBUTES_AT + 1] & CODEC_MASK
         if len(batch) > (INLINE_COMPRESSED_BYTES_MAX if compressed else INLINE_BYTES_MAX):
-            values = await self.threads.run(self._values, batch)
+            records = await self.threads.run(self._records, batch)
         else:
-            values = self._values(batch)
+            records = self._records(batch)
         config = value_config_of(entry.topic.name, entry.topic.config)
-        problems = await self.checks.problems(values, config, entry.config.validation)
+        validation = entry.config.validation
+        problems = await self.checks.problems(records.column("value"), config, validation)
         if problems:
-            raise _refusal(problems, len(values), entry.config.validation)
+            raise _refusal("values", problems, len(records), validation)
+        if config.key is not None and config.key.format is not ValueFormat.AUTO:
+            problems = await self.checks.problems(records.column("key"), config.key, validation, are_keys=True)
+            if problems:
+                raise _refusal("keys", problems, len(records), validation)
 
-    def _values(self, batch: Buffer) -> pa.BinaryArray:
+    def _records(self, batch: Buffer) -> pa.RecordBatch:
         bytes_max = max(len(batch), self.decompressed_bytes_max)
-        return decode_batches(batch, bytes_max=bytes_max, check_crc=False).column("value")
+        return decode_batches(batch, bytes_max=bytes_max, check_crc=False)
 
 
-def _refusal(problems: list[Problem], records: int, validation: Validation) -> InvalidRecord:
+def _refusal(what: str, problems: list[Problem], records: int, validation: Validation) -> InvalidRecord:
     first = problems[0]
     return InvalidRecord(
-        f"{len(problems)} of {records} values are not what the topic takes ({VALIDATE}={validation}), "
+        f"{len(problems)} of {records} {what} are not what the topic takes ({VALIDATE}={validation}), "
         f"as that of record {first.row}: {first.reason}",
         tuple(RecordError(problem.row, problem.reason) for problem in problems[:RECORD_ERRORS_MAX]),
     )

@@ -47,11 +47,12 @@ VALUE_CONFIGS = (
         name=VALIDATE,
         type=ConfigType.STRING,
         default=Validation.NONE,
-        meaning="What is asked of values before they are stored. 'none': nothing; what cannot be read is set aside "
-        "later. "
+        meaning="What is asked of values, and of keys that have a format, before they are stored. 'none': nothing; "
+        "what cannot be read is set aside later. "
         "'id': a value begins with the id of a schema that is a version of the topic's subject. 'full': it can also "
-        "be read by that schema. Values without ids (text, inferred JSON, the latest schema) are read under 'id', "
-        "too. A batch with a record that fails is refused as a whole, with INVALID_RECORD and the records named.",
+        "be read by that schema, and a JSON Schema holds in all its keywords. Values without ids (text, inferred "
+        "JSON, the latest schema) are read under 'id', too. "
+        "A batch with a record that fails is refused as a whole, with INVALID_RECORD and the records named.",
         problem=one_of(*Validation),
     ),
     ConfigDefinition(

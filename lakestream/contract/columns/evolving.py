@@ -1,9 +1,10 @@
-"""A table's schema follows its layout: columns that are new, wider, renamed or have new parts. What others did stays.
+"""A table's schema follows its layout: columns that are new, wider, renamed, described or have new parts. What others
+did stays.
 
     fields of the table  +  layout as recorded, layout now  ->  fields
 
-A column that someone dropped stays dropped, one that someone renamed keeps that name, until the contract itself renames
-it. Columns of others are not touched. New ones stand after the contract's, before the system's.
+A column that someone dropped stays dropped, one that someone renamed or described keeps that, until the contract itself
+says something else of it. Columns of others are not touched. New ones stand after the contract's, before the system's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +39,9 @@ def _grown(field: Json, before: Column | None, after: Column | None) -> Json:
     if before is None or after is None or before == after:
         return field
     wanted = iceberg_field(after)
-    return {**field, "type": wanted["type"]} | ({"name": wanted["name"]} if before.name != after.name else {})
+    named = {"name": wanted["name"]} if before.name != after.name else {}
+    described = {"doc": wanted["doc"]} if before.doc != after.doc else {}
+    return {**field, "type": wanted["type"]} | named | described
 
 
 def _after_own(fields: Sequence[Json], own: Mapping[int, Column]) -> int:

@@ -8,10 +8,14 @@ from lakestream.model.registry_errors import InvalidSubject, InvalidVersion
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _RESERVED = ("__GLOBAL", "__EMPTY")
 _CONTEXT = ":."
+_THE_CONTEXT = ":.:"
+"""The only one that there is, spelled out before a subject's name."""
+_ALL_CONTEXTS = ":*:"
 
 
 def checked_subject(name: str) -> str:
-    """Raises InvalidSubject."""
+    """As it is called within the only context. Raises InvalidSubject."""
+    name = name.removeprefix(_THE_CONTEXT)
     if not name or name in _RESERVED or len(name) > SUBJECT_NAME_CHARACTERS_MAX or _CONTROL.search(name):
         raise InvalidSubject(
             f"The specified subject '{_CONTROL.sub('?', name):.80}' is not a valid subject: use 1 to "
@@ -20,6 +24,11 @@ def checked_subject(name: str) -> str:
     if name.startswith(_CONTEXT):
         raise InvalidSubject(f"The specified subject '{name:.80}' is not a valid subject: there are no contexts here")
     return name
+
+
+def subject_prefix(text: str) -> str:
+    """What names begin with, as clients ask for them that know of contexts: in this one, or in all."""
+    return text.removeprefix(_THE_CONTEXT).removeprefix(_ALL_CONTEXTS)
 
 
 def checked_version(text: str) -> int | None:

@@ -1,38 +1,31 @@
-"""Whether values are what their topic takes: asked before they are stored, of many at once.
+"""Whether values, or keys, are what their topic takes: asked before they are stored, of many at once.
 
     id     every value begins with the id of a schema that is a version of the topic's subject
-    full   ... and can be read by it. Values that have no ids (text, JSON without a schema, the latest schema of the
-           subject) are read in either case: nothing else could tell.
+    full   ... and can be read by it, and has all that a JSON Schema asks for. Values that have no ids (text, JSON
+           without a schema, the latest schema of the subject) are read in either case: nothing else could tell.
 
 A batch costs at most one look into the registry's store, and only if it has an id that was not seen of late.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.codec import Codec, Errors
-from lakestream.contract.columns.layout import Layout
-from lakestream.contract.values.binding import bind
+from lakestream.contract.codecs.codec import Errors
 from lakestream.contract.values.detecting import needed_schemas
 from lakestream.contract.values.frames import UNFRAMED, schema_ids, without_frame
 from lakestream.contract.values.message import Message
+from lakestream.contract.values.readers import Readers
 from lakestream.contract.values.registered import RegisteredWriter, RegisteredWriters
 from lakestream.contract.values.subject_ids import SubjectIds
-from lakestream.contract.values.value_config import JSON_WRITER, STRING_WRITER, SchemaSource, ValueConfig, ValueFormat
+from lakestream.contract.values.value_config import JSON_WRITER, STRING_WRITER, PartConfig, SchemaSource, ValueFormat
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.model.value_configs import Validation
 from lakestream.world.clock import Clock
 from lakestream.world.threads import Threads
-
-INLINE_BYTES_MAX = 64 * 1024
-"""What is read on the spot; more goes to a thread."""
-CODECS_KEPT_MAX = 64
-SHAPES_KEPT_MAX = 1_000
-"""Of a JSON codec that is used again: it remembers every shape that it has met."""
 
 
 class Problem(NamedTuple):
@@ -44,45 +37,48 @@ class ValueChecks:
     def __init__(self, *, store: RegistryStore, threads: Threads, clock: Clock) -> None:
         self._writers = RegisteredWriters(store, threads)
         self._subjects = SubjectIds(store, clock)
-        self._threads = threads
-        self._idle: dict[tuple[int, str, str], list[Codec]] = {}
+        self._readers = Readers(threads)
 
-    async def problems(self, values: pa.BinaryArray, config: ValueConfig, validation: Validation) -> list[Problem]:
+    async def problems(
+        self, values: pa.BinaryArray, config: PartConfig, validation: Validation, *, are_keys: bool = False
+    ) -> list[Problem]:
         """Values that must not be stored, and why; in the order in which they stand. Nulls are always welcome."""
+        asked = _Asked(config, full=validation is Validation.FULL, are_keys=are_keys)
         rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
         present = values if len(rows) == len(values) else values.take(pa.array(rows))
         if not len(present):
             return []
         if _has_ids(config):
-            found = await self._framed(present, config, validation)
+            found = await self._framed(present, asked)
         else:
-            found = await self._plain(present, config)
-        return sorted(Problem(int(rows[row]), reason) for row, reason in found)
+            found = await self._plain(present, asked)
+        what = "key: " if are_keys else ""
+        return sorted(Problem(int(rows[row]), f"{what}{reason}") for row, reason in found)
 
     # --- values with ids -----------------------------------------------------------------------
 
-    async def _framed(self, values: pa.BinaryArray, config: ValueConfig, validation: Validation) -> list[Problem]:
+    async def _framed(self, values: pa.BinaryArray, asked: "_Asked") -> list[Problem]:
         ids = schema_ids(values)
         seen = set(np.unique(ids).tolist())
-        known = await self._subjects.known(config.subject, seen - {UNFRAMED})
+        known = await self._subjects.known(asked.config.subject, seen - {UNFRAMED})
         found: list[Problem] = []
         for id in sorted(seen):
             rows = np.flatnonzero(ids == id)
             if id not in known:
-                found += [Problem(row, _why_unknown(id, config.subject)) for row in rows.tolist()]
-            elif validation is Validation.FULL:
-                found += await self._unreadable(values, rows, id, config)
+                found += [Problem(row, _why_unknown(id, asked)) for row in rows.tolist()]
+            elif asked.full:
+                found += await self._unreadable(values, rows, id, asked)
         return found
 
     async def _unreadable(
-        self, values: pa.BinaryArray, rows: NDArray[np.int64], id: int, config: ValueConfig
+        self, values: pa.BinaryArray, rows: NDArray[np.int64], id: int, asked: "_Asked"
     ) -> list[Problem]:
         own = values if len(rows) == len(values) else values.take(pa.array(rows))
         place = needed_schemas(own[:1], np.array([id])).places.get(id, ())  # a producer's batch is of one message
-        registered = await self._registered(id, Message(name=config.message, place=place))
+        registered = await self._registered(id, Message(name=asked.config.message, place=place))
         if isinstance(registered, str):
             return [Problem(row, registered) for row in rows.tolist()]
-        errors = await self._read(without_frame(own), registered)
+        errors = await self._errors(without_frame(own), registered, asked)
         return [
             Problem(int(rows[row]), f"schema {id}: {reason}")
             for row, reason in zip(errors.rows, errors.reasons, strict=True)
@@ -97,14 +93,17 @@ class ValueChecks:
 
     # --- values without ids --------------------------------------------------------------------
 
-    async def _plain(self, values: pa.BinaryArray, config: ValueConfig) -> list[Problem]:
-        registered = await self._plain_writer(config)
+    async def _plain(self, values: pa.BinaryArray, asked: "_Asked") -> list[Problem]:
+        registered = await self._plain_writer(asked.config)
         if isinstance(registered, str):
             return [Problem(row, registered) for row in range(len(values))]
-        errors = await self._read(values, registered)
+        errors = await self._errors(values, registered, asked)
         return [Problem(row, reason) for row, reason in zip(errors.rows, errors.reasons, strict=True)]
 
-    async def _plain_writer(self, config: ValueConfig) -> RegisteredWriter | str:
+    async def _errors(self, values: pa.BinaryArray, registered: RegisteredWriter, asked: "_Asked") -> Errors:
+        return await self._readers.errors(values, registered, full=asked.full, are_keys=asked.are_keys)
+
+    async def _plain_writer(self, config: PartConfig) -> RegisteredWriter | str:
         if config.format is ValueFormat.STRING:
             return RegisteredWriter(STRING_WRITER, ())
         if config.source is SchemaSource.INFERRED:
@@ -117,41 +116,21 @@ class ValueChecks:
             return found
         return found._replace(writer=replace(found.writer, framed=False))
 
-    # --- reading -------------------------------------------------------------------------------
 
-    async def _read(self, values: pa.BinaryArray, registered: RegisteredWriter) -> Errors:
-        """A codec serves one at a time, so it is not among the idle ones while it works. Its first work is done in a
-        thread, whatever its size: making it ready may take long."""
-        writer = registered.writer
-        place = writer.number, f"{writer.format} {writer.framed}", writer.message
-        idle = self._idle.get(place)
-        if not idle:
-            codec, errors = await self._threads.run(_bound_and_read, registered, values)
-        else:
-            codec = idle.pop()
-            inline = values.nbytes <= INLINE_BYTES_MAX
-            errors = (codec.decode(values) if inline else await self._threads.run(codec.decode, values)).errors
-        if len(codec.shapes) <= SHAPES_KEPT_MAX:
-            self._keep(place, codec)
-        return errors
-
-    def _keep(self, place: tuple[int, str, str], codec: Codec) -> None:
-        if sum(map(len, self._idle.values())) >= CODECS_KEPT_MAX:
-            self._idle.clear()
-        self._idle.setdefault(place, []).append(codec)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    config: PartConfig
+    full: bool
+    are_keys: bool
 
 
-def _has_ids(config: ValueConfig) -> bool:
+def _has_ids(config: PartConfig) -> bool:
     """Raw values, and those that are not told yet, have ids once someone demands that they are checked."""
     return config.format is not ValueFormat.STRING and config.source is SchemaSource.ID
 
 
-def _bound_and_read(registered: RegisteredWriter, values: pa.BinaryArray) -> tuple[Codec, Errors]:
-    codec = bind(registered.writer, Layout().merged(registered.wanted), declared=True)
-    return codec, codec.decode(values).errors
-
-
-def _why_unknown(id: int, subject: str) -> str:
+def _why_unknown(id: int, asked: _Asked) -> str:
     if id == UNFRAMED:
-        return "the value does not begin with a zero and a schema id: use a serializer of the schema registry"
-    return f"schema {id} is no version of the subject '{subject}': register it there"
+        what = "it" if asked.are_keys else "the value"
+        return f"{what} does not begin with a zero and a schema id: use a serializer of the schema registry"
+    return f"schema {id} is no version of the subject '{asked.config.subject}': register it there"

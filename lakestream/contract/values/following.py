@@ -14,6 +14,7 @@ from lakestream.contract.columns import from_avro, from_json_schema, from_protob
 from lakestream.contract.columns.layout import CannotFollow, Layout
 from lakestream.contract.columns.wanted import Wanted
 from lakestream.contract.registry.submitted import Understood
+from lakestream.contract.values.key_columns import wanted_of_json_keys
 from lakestream.contract.values.message import Message
 from lakestream.contract.values.registered import RegisteredWriters
 from lakestream.contract.values.value_config import value_config_of
@@ -37,8 +38,9 @@ class FollowingTables:
         """See contract/registry/following.py."""
         found: dict[str, None] = {}
         for of, name, message in await self._followers(subject):
-            versions = [await self._wanted(entry.schema_id, message) for entry in view.versions]
-            why = await self._threads.run(partial(_why_not, new, message, versions))
+            of_keys = of == "keys"
+            versions = [await self._wanted(entry.schema_id, message, of_keys=of_keys) for entry in view.versions]
+            why = await self._threads.run(partial(_why_not, new, message, versions, of_keys=of_keys))
             if why is not None:
                 found[
                     f"TABLE_CANNOT_FOLLOW at /: {why} (the table of topic '{name}' has its columns of {of} from here)"
@@ -56,7 +58,7 @@ class FollowingTables:
                     found.setdefault((of, part.message), topic.name)
         return [(of, name, message) for (of, message), name in found.items()]
 
-    async def _wanted(self, id: int, message: str) -> tuple[Wanted, ...]:
+    async def _wanted(self, id: int, message: str, *, of_keys: bool) -> tuple[Wanted, ...]:
         if len(self._asked) >= VERSIONS_KEPT_MAX and (id, message) not in self._asked:
             self._writers, self._asked = RegisteredWriters(self._store.registry, self._threads), set()
         self._asked.add((id, message))
@@ -64,16 +66,18 @@ class FollowingTables:
             found = await self._writers.by_id(id, message=Message(name=message))
         except (ValueError, Invalid, Exhausted):
             return ()
+        if found is not None and found.json_schema is not None and of_keys:
+            return wanted_of_json_keys(found.json_schema, found.wanted)
         return () if found is None else found.wanted
 
 
-def _why_not(new: Understood, message: str, versions: Iterable[tuple[Wanted, ...]]) -> str | None:
+def _why_not(new: Understood, message: str, versions: Iterable[tuple[Wanted, ...]], *, of_keys: bool) -> str | None:
     """Blocking."""
     layout = Layout()
     for wanted in versions:
         layout = _merged_or_same(layout, wanted)
     try:
-        layout.merged(_wanted_by(new.body.format, new.parsed, message))
+        layout.merged(_wanted_by(new.body.format, new.parsed, message, of_keys=of_keys))
     except (ValueError, Invalid, Exhausted) as error:  # CannotFollow is a ValueError
         return str(error)
     return None
@@ -86,11 +90,12 @@ def _merged_or_same(layout: Layout, wanted: tuple[Wanted, ...]) -> Layout:
         return layout
 
 
-def _wanted_by(format: SchemaFormat, parsed: Any, message: str) -> tuple[Wanted, ...]:
+def _wanted_by(format: SchemaFormat, parsed: Any, message: str, *, of_keys: bool) -> tuple[Wanted, ...]:
     match format:
         case SchemaFormat.AVRO:
             return from_avro.wanted_columns(parsed)
         case SchemaFormat.PROTOBUF:
             return from_protobuf.wanted_columns(parsed, message)
         case SchemaFormat.JSON:
-            return from_json_schema.wanted_columns(parsed)
+            wanted = from_json_schema.wanted_columns(parsed)
+            return wanted_of_json_keys(parsed, wanted) if of_keys else wanted

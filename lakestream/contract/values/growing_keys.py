@@ -8,10 +8,12 @@ from dataclasses import replace
 
 from lakestream.contract.codecs.codec import Writer
 from lakestream.contract.codecs.json.inference import wanted_from_unknown
-from lakestream.contract.columns.layout import CannotFollow
-from lakestream.contract.values.key_columns import key_fields, wanted_of_keys
+from lakestream.contract.columns.from_avro import ROOT_KEY
+from lakestream.contract.columns.layout import CannotFollow, Layout
+from lakestream.contract.columns.wanted import Wanted
+from lakestream.contract.values.key_columns import key_fields, wanted_of_json_keys, wanted_of_keys, wanted_whole
 from lakestream.contract.values.message import Message
-from lakestream.contract.values.registered import RegisteredWriters
+from lakestream.contract.values.registered import RegisteredWriter, RegisteredWriters
 from lakestream.contract.values.topic_contract import KeyContract, Needs, TopicContract, ValueMode
 from lakestream.contract.values.value_config import JSON_WRITER, PartConfig
 
@@ -33,7 +35,8 @@ class GrowingKeys:
             known = bool(key.writers or key.unfit)  # else zeros stood in front by chance
             key = replace(key, mode=ValueMode.FRAMED if known else ValueMode.RAW, declared=known)
         contract = replace(contract, key=key)
-        return _with_fields(contract, needs) if needs.keys else contract
+        contract = _with_fields(contract, needs) if needs.keys else contract
+        return _with_single(contract, needs.single) if needs.single else contract
 
     async def following_latest(self, contract: TopicContract, key: KeyContract, config: PartConfig) -> TopicContract:
         """For keys without an id: read by the newest schema of the subject. Raises CannotFollow, saying what is
@@ -45,7 +48,7 @@ class GrowingKeys:
         if found is None or isinstance(found, str):
             raise CannotFollow(f"schema {id} of the subject '{config.subject}': {found or 'it was deleted'}")
         writer = replace(found.writer, framed=False)
-        layout = contract.layout.merged_keys(wanted_of_keys(writer, found.wanted))
+        layout = contract.layout.merged_keys(_wanted_by(found))
         key = replace(key, mode=ValueMode.PLAIN, writers=(writer,), declared=True)
         return replace(contract, layout=layout, key=key)
 
@@ -58,7 +61,7 @@ class GrowingKeys:
         if isinstance(found, str):
             return contract, replace(key, unfit={**key.unfit, id: found})
         try:
-            layout = contract.layout.merged_keys(wanted_of_keys(found.writer, found.wanted))
+            layout = contract.layout.merged_keys(_wanted_by(found))
         except CannotFollow as error:
             return contract, replace(key, unfit={**key.unfit, id: str(error)})
         return replace(contract, layout=layout), replace(key, writers=(*key.writers, found.writer))
@@ -70,9 +73,23 @@ def message_for(id: int, writers: Sequence[Writer], needs: Needs, config: PartCo
     return Message(name=config.message, usual=usual, place=needs.places.get(id, ()))
 
 
+def _wanted_by(found: RegisteredWriter) -> tuple[Wanted, ...]:
+    if found.json_schema is not None:
+        return wanted_of_json_keys(found.json_schema, found.wanted)
+    return wanted_of_keys(found.writer, found.wanted)
+
+
 def _with_fields(contract: TopicContract, needs: Needs) -> TopicContract:
     wanted = wanted_from_unknown(needs.keys, key_fields(contract.layout))
     try:
         return replace(contract, layout=contract.layout.merged_keys(wanted_of_keys(JSON_WRITER, wanted)))
     except CannotFollow:
         return contract  # the table has as many columns as it can
+
+
+def _with_single(contract: TopicContract, found: str) -> TopicContract:
+    wanted = wanted_whole(wanted_from_unknown({ROOT_KEY: found}, Layout()))
+    try:
+        return replace(contract, layout=contract.layout.merged_keys(wanted))
+    except CannotFollow:
+        return contract  # it has such a column, of another kind

@@ -2,6 +2,7 @@
 
     keys -> by writer -> without frame -> codec -> columns        what cannot be read: null, and counted
 
+Of JSON keys those that are no objects have a column of their own.
 The bytes of every key are in the table as well, so nothing depends on what comes out here but queries: there is nothing
 to set aside, and no bytes to give back.
 """
@@ -17,8 +18,13 @@ from lakestream.contract.columns.arrow import arrow_schema, arrow_type
 from lakestream.contract.values.binding import bind
 from lakestream.contract.values.detecting import SAMPLE_RECORDS, needed_schemas
 from lakestream.contract.values.frames import UNFRAMED, schema_ids, without_frame
-from lakestream.contract.values.key_columns import KeyPlace, key_place
+from lakestream.contract.values.key_columns import KeyPlace, key_place, whole_place
+from lakestream.contract.values.single_json import as_objects, look_single
 from lakestream.contract.values.topic_contract import KeyContract, Needs, TopicContract, ValueMode
+
+_NONE = np.zeros(0, np.bool_)
+_Parts = dict[int, list[tuple[NDArray[np.int64], pa.Array]]]
+"""By the id of a column: arrays, and the rows at which they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,7 @@ class KeyDecoder:
         self._layout = contract.layout
         self._writers = {writer.number: writer for writer in key.writers}
         self._bound: dict[int, _Bound] = {}
+        self._bound_to_single: dict[int, _Bound] = {}
         self.schema = arrow_schema(contract.layout.key_columns)
         self.needs = Needs()
         self.unread = 0
@@ -40,7 +47,7 @@ class KeyDecoder:
 
     def decode(self, keys: pa.BinaryArray) -> list[pa.Array]:
         """The columns of the schema, a row for each key. Whatever the keys are, this does not fail."""
-        parts: dict[int, list[tuple[NDArray[np.int64], pa.Array]]] = {}
+        parts: _Parts = {}
         present = np.flatnonzero(keys.is_valid().to_numpy(zero_copy_only=False))
         if self._key.mode is ValueMode.FRAMED:
             ids = schema_ids(_taken(keys, present))
@@ -56,7 +63,7 @@ class KeyDecoder:
         id: int,
         keys: pa.BinaryArray,
         rows: NDArray[np.int64],
-        parts: dict[int, list[tuple[NDArray[np.int64], pa.Array]]],
+        parts: _Parts,
     ) -> None:
         writer = self._writers.get(id)
         if writer is not None:
@@ -72,22 +79,60 @@ class KeyDecoder:
         writer: Writer,
         keys: pa.BinaryArray,
         rows: NDArray[np.int64],
-        parts: dict[int, list[tuple[NDArray[np.int64], pa.Array]]],
+        parts: _Parts,
     ) -> None:
-        bound = self._bound.get(writer.number) or self._bind(writer)
         own = _taken(keys, rows)
-        decoded = bound.codec.decode(without_frame(own) if writer.framed else own)
-        self.unread += len(decoded.errors.rows)
+        bare = without_frame(own) if writer.framed else own
+        is_single = look_single(bare) if writer.format == "json" else _NONE
+        if is_single.any():
+            self._decode_single(writer, _taken(bare, np.flatnonzero(is_single)), rows[is_single], parts)
+            bare, rows = _taken(bare, np.flatnonzero(~is_single)), rows[~is_single]
+        if len(rows):
+            self._decode_whole(writer, bare, rows, parts)
+
+    def _decode_whole(
+        self,
+        writer: Writer,
+        keys: pa.BinaryArray,
+        rows: NDArray[np.int64],
+        parts: _Parts,
+    ) -> None:
+        bound = self._bound.get(writer.number)
+        if bound is None:
+            bound = self._bound[writer.number] = self._bind(writer, key_place(writer, self._layout))
+        decoded = bound.codec.decode(keys)
         if decoded.unknown:
             self.needs = self.needs.joined(Needs(keys=decoded.unknown))
+        self._add(bound, decoded, rows, parts)
+
+    def _decode_single(
+        self,
+        writer: Writer,
+        keys: pa.BinaryArray,
+        rows: NDArray[np.int64],
+        parts: _Parts,
+    ) -> None:
+        bound = self._bound_to_single.get(writer.number)
+        if bound is None:
+            bound = self._bound_to_single[writer.number] = self._bind(writer, whole_place(self._layout))
+        decoded = bound.codec.decode(as_objects(keys))
+        for kind in decoded.unknown.values():
+            self.needs = self.needs.joined(Needs(single=str(kind)))
+        self._add(bound, decoded, rows, parts)
+
+    def _bind(self, writer: Writer, place: KeyPlace) -> _Bound:
+        return _Bound(bind(writer, place.inner, declared=self._key.declared), place)
+
+    def _add(
+        self,
+        bound: _Bound,
+        decoded: Decoded,
+        rows: NDArray[np.int64],
+        parts: _Parts,
+    ) -> None:
+        self.unread += len(decoded.errors.rows)
         if bound.place.column is not None:
             parts.setdefault(bound.place.column.id, []).append((rows, _column(bound.place, decoded)))
-
-    def _bind(self, writer: Writer) -> _Bound:
-        place = key_place(writer, self._layout)
-        bound = _Bound(bind(writer, place.inner, declared=self._key.declared), place)
-        self._bound[writer.number] = bound
-        return bound
 
 
 def _column(place: KeyPlace, decoded: Decoded) -> pa.Array:

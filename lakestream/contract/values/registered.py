@@ -9,6 +9,7 @@ from lakestream.contract.codecs.json.codec import CODEC_VERSION as JSON_VERSION
 from lakestream.contract.codecs.protobuf.codec import writer_of as protobuf_writer
 from lakestream.contract.columns import from_avro, from_json_schema, from_protobuf
 from lakestream.contract.columns.wanted import Wanted
+from lakestream.contract.registry.json_schema.document import JsonSchema
 from lakestream.contract.registry.limits import SCHEMA_ID_MAX
 from lakestream.contract.registry.parsed import Referred
 from lakestream.contract.registry.resolving import References
@@ -19,10 +20,15 @@ from lakestream.model.errors import Exhausted, Invalid
 from lakestream.model.registry import SchemaBody, SchemaFormat
 from lakestream.world.threads import Threads
 
+WRITERS_KEPT_MAX = 1_000
+"""There are few schemas; but values say themselves which message of a schema they are, and may say anything."""
+
 
 class RegisteredWriter(NamedTuple):
     writer: Writer
     wanted: tuple[Wanted, ...]
+    json_schema: JsonSchema | None = None
+    """What it asks of values beyond the columns, if it is one."""
 
 
 class RegisteredWriters:
@@ -31,7 +37,7 @@ class RegisteredWriters:
         self._references = References(store)
         self._threads = threads
         self._kept: dict[tuple[int, Message], RegisteredWriter] = {}
-        """Schemas never change under their id, and there are few."""
+        """Schemas never change under their id."""
 
     async def by_id(self, id: int, *, message: Message = THE_FIRST) -> RegisteredWriter | None:
         """None where the registry has no such schema. Raises ValueError where its values cannot become columns, and
@@ -42,7 +48,10 @@ class RegisteredWriters:
                 return None
             body = found[id].body
             referred = await self._references.referred(body.references, body.format)
-            self._kept[id, message] = await self._threads.run(partial(_registered, id, body, referred, message))
+            made = await self._threads.run(partial(_registered, id, body, referred, message))
+            if len(self._kept) >= WRITERS_KEPT_MAX:
+                self._kept.clear()
+            self._kept[id, message] = made
         return self._kept[id, message]
 
     async def by_id_or_why(self, id: int, *, message: Message = THE_FIRST) -> RegisteredWriter | str | None:
@@ -69,4 +78,4 @@ def _registered(id: int, body: SchemaBody, referred: list[Referred], message: Me
             return RegisteredWriter(writer, from_protobuf.wanted_columns(parsed, name))
         case SchemaFormat.JSON:
             writer = Writer(number=id, format="json", codec=JSON_VERSION, framed=True)
-            return RegisteredWriter(writer, from_json_schema.wanted_columns(parsed))
+            return RegisteredWriter(writer, from_json_schema.wanted_columns(parsed), parsed)

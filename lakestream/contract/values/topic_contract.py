@@ -54,15 +54,19 @@ class Needs(NamedTuple):
     """The same for the keys of records."""
     places: Mapping[int, tuple[int, ...]] = {}
     """By schema id: where in its file the message stands that most values say they are, should they be Protobuf."""
+    single: str = ""
+    """Keys that are JSON, but no objects, and have no column: what would hold them."""
 
     def __bool__(self) -> bool:
-        return bool(self.detected or self.schema_ids or self.keys or self.of_keys)
+        return bool(self.detected or self.schema_ids or self.keys or self.of_keys or self.single)
 
     def joined(self, other: "Needs") -> "Needs":
         keys = {**self.keys, **{key: joined_found(self.keys.get(key, kind), kind) for key, kind in other.keys.items()}}
         of_keys = self.of_keys.joined(other.of_keys or NO_NEEDS) if self.of_keys else other.of_keys
         places = {**other.places, **self.places}
-        return Needs(self.detected or other.detected, self.schema_ids | other.schema_ids, keys, of_keys, places)
+        single = str(joined_found(self.single or other.single, other.single or self.single))
+        ids = self.schema_ids | other.schema_ids
+        return Needs(self.detected or other.detected, ids, keys, of_keys, places, single)
 
     def to_json(self) -> dict[str, Any]:
         content = {
@@ -70,6 +74,7 @@ class Needs(NamedTuple):
             "schema-ids": sorted(self.schema_ids),
             "keys": dict(self.keys),
             "places": {str(id): list(place) for id, place in self.places.items()},
+            "single": self.single,
         }
         return content | ({"of-keys": self.of_keys.to_json()} if self.of_keys else {})
 
@@ -82,6 +87,7 @@ class Needs(NamedTuple):
             content["keys"],
             None if of_keys is None else cls.from_json(of_keys),
             {int(id): tuple(place) for id, place in content["places"].items()},
+            content["single"],
         )
 
 

@@ -21,12 +21,13 @@ def batch(
     values: Sequence[bytes | None] = (b"value",),
     *,
     key: bytes | None = None,
+    keys: Sequence[bytes | None] = (),
     codec: int = NONE,
     timestamps: Sequence[int] = (),
     producer: tuple[int, int, int] = (-1, -1, -1),
     transactional: bool = False,
 ) -> bytes:
-    """`producer`: id, epoch, base sequence."""
+    """`key`: of all records; `keys`: of each. `producer`: id, epoch, base sequence."""
     builder = DefaultRecordBatchBuilder(
         magic=2,
         compression_type=codec,
@@ -38,7 +39,7 @@ def batch(
     )
     for at, value in enumerate(values):
         timestamp = timestamps[at] if timestamps else now_ms()
-        builder.append(at, timestamp=timestamp, key=key, value=value, headers=[])
+        builder.append(at, timestamp=timestamp, key=keys[at] if keys else key, value=value, headers=[])
     return bytes(builder.build())
 
 

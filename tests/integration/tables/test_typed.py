@@ -2,21 +2,25 @@
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from pyiceberg.catalog.rest import RestCatalog
 from pyspark.sql import SparkSession
 
+from tests.integration.catalog.engines import duckdb_on, pyiceberg_on
 from tests.integration.tables.lake import RunningLake, running_lake
-from tests.integration.tables.typed_topics import BAD, BAD_EVERY, FORMATS, Format, orders
+from tests.integration.tables.typed_topics import BAD, BAD_EVERY, FORMATS, Format, Serialize, orders
+from tests.integration.tables.watching import Watching
 from tests.spark_session import attach
 
 COUNT = 400
 """Orders of each version."""
+ROUNDS = 4
+"""Commits in which those of the second version arrive."""
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -39,6 +43,47 @@ def consumed(lake: RunningLake, topic: str, count: int) -> list[bytes | None]:
     return found
 
 
+class Produced(NamedTuple):
+    values: list[bytes]
+    orders: list[dict[str, Any]]
+    """Empty where the value is a bad one."""
+
+
+def with_bad_records(version: int, serialize: Serialize) -> Produced:
+    given = list(orders(COUNT, first=version * COUNT, with_note=version == 1))
+    values = [serialize(order) for order in given]
+    for at in range(BAD_EVERY // 2, len(values), BAD_EVERY):
+        values[at], given[at] = BAD, {}
+    return Produced(values, given)
+
+
+def engines_on(lake: RunningLake, spark: SparkSession, topic: str) -> dict[str, Callable[[], list[dict[str, Any]]]]:
+    """What each of them finds in the table now, by id."""
+    ordered = "SELECT id, item, price, paid FROM {} ORDER BY id"
+    duck, iceberg = duckdb_on(lake.uri), pyiceberg_on(lake.uri)
+
+    def by_pyiceberg() -> list[dict[str, Any]]:
+        found = iceberg.load_table(("streams", topic)).scan(selected_fields=("id", "item", "price", "paid")).to_arrow()
+        rows: list[dict[str, Any]] = found.sort_by("id").to_pylist()
+        return rows
+
+    return {
+        "spark": lambda: [row.asDict() for row in spark.sql(ordered.format(f"typed.streams.{topic}")).collect()],
+        "duckdb": lambda: duck.execute(ordered.format(f"lake.streams.{topic}")).to_arrow_table().to_pylist(),
+        "pyiceberg": by_pyiceberg,
+    }
+
+
+def assert_seen_growing(watching: Watching, good: list[dict[str, Any]], *, at_least: int) -> None:
+    """Every answer was the good orders up to some commit, and no later one had fewer."""
+    whole = [{key: value for key, value in order.items() if key != "note"} for order in good]
+    for engine, answers in watching.answers.items():
+        counts = [len(rows) for rows in answers]
+        assert counts == sorted(counts), engine
+        assert counts[0] >= at_least, engine
+        assert all(rows == whole[: len(rows)] for rows in answers), engine
+
+
 def orders_of_both_versions() -> list[dict[str, Any]]:
     return [*orders(COUNT, first=0, with_note=False), *orders(COUNT, first=COUNT, with_note=True)]
 
@@ -48,6 +93,8 @@ def repair(lake: RunningLake, topic: str, format: Format, bad: list[int]) -> Non
     file = lake.folder / f"{topic}.jsonl"
     assert [one["topic"] for one in lake.json("quarantine", "list") if one["topic"] == topic] == [topic]
     assert len(lake.json("quarantine", "show", topic)) == len(bad)
+    (status,) = [one for one in lake.json("status")["topics"] if one["name"] == topic]
+    assert status["table"]["quarantined_records"] == len(bad)
     assert lake.command("quarantine", "export", topic, str(file)).returncode == 0
     records = [json.loads(line) for line in file.read_text().splitlines()]
     assert [record["offset"] for record in records] == bad
@@ -67,21 +114,20 @@ def test_a_topic_through_evolving_schemas_with_bad_records(
 ) -> None:
     topic = format.name
     lake.create(topic, 1, format.config)
-    produced: list[bytes] = []
-    expected: list[dict[str, Any]] = []
-    for version, serialize in enumerate(format.versions(topic, lake.registry)):
-        given = list(orders(COUNT, first=version * COUNT, with_note=version == 1))
-        expected += given
-        batch = [serialize(order) for order in given]
-        for at in range(BAD_EVERY // 2, len(batch), BAD_EVERY):
-            batch[at] = BAD
-            expected[version * COUNT + at] = {}
-        lake.produce(topic, batch)
-        produced += batch
-        lake.compact()
-    good = [order | {"note": order.get("note")} for order in expected if order]
-    columns = "id, item, price, paid, note"
     attach(spark, "typed", lake.uri)
+    first, second = (
+        with_bad_records(version, serialize) for version, serialize in enumerate(format.versions(topic, lake.registry))
+    )
+    lake.produce(topic, first.values)
+    lake.compact()
+    with Watching(engines_on(lake, spark, topic)) as watching:
+        for at in range(0, COUNT, COUNT // ROUNDS):
+            lake.produce(topic, second.values[at : at + COUNT // ROUNDS])
+            lake.compact()
+    produced, expected = first.values + second.values, first.orders + second.orders
+    good = [order | {"note": order.get("note")} for order in expected if order]
+    assert_seen_growing(watching, good, at_least=sum(map(bool, first.orders)))
+    columns = "id, item, price, paid, note"
     by_spark = [row.asDict() for row in spark.sql(f"SELECT {columns} FROM typed.streams.{topic} ORDER BY id").collect()]
     assert by_spark == good
     assert lake.json("sql", f"SELECT {columns} FROM {topic} ORDER BY id") == good
@@ -101,3 +147,17 @@ def test_a_topic_through_evolving_schemas_with_bad_records(
     assert done.returncode == 0, done.stdout
     verdict = json.loads(done.stdout.splitlines()[-1])["topics"][0]
     assert (verdict["records"], verdict["rows"], verdict["problems"]) == (2 * COUNT, 2 * COUNT, [])
+
+
+def test_what_is_discarded_is_off_the_list_and_in_the_log(lake: RunningLake) -> None:
+    lake.create("thrown", 1, {"lakestream.value.format": "string"})
+    produced = [b"good", b"\xff one", b"\xff two"]
+    lake.produce("thrown", produced)
+    lake.compact()
+    with lake.rounds():
+        assert lake.json("quarantine", "discard", "thrown", "--offset", "0:1") == {"remaining": 1}
+        assert [one["offset"] for one in lake.json("quarantine", "show", "thrown")] == [2]
+        assert lake.json("quarantine", "discard", "thrown") == {"remaining": 0}
+    assert [one["records"] for one in lake.json("quarantine", "list") if one["topic"] == "thrown"] == [0]
+    assert lake.json("sql", "SELECT value FROM thrown") == [{"value": "good"}]
+    assert consumed(lake, "thrown", 3) == produced

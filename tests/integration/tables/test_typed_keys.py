@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroSerializer
+from confluent_kafka.schema_registry.json_schema import JSONSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext, StringSerializer
 from pyiceberg.catalog.rest import RestCatalog
 from pyspark.sql import SparkSession
@@ -115,3 +116,25 @@ def test_text_keys_beside_json_values_and_tombstones(lake: RunningLake, spark: S
     log = spark.sql(f"SELECT key FROM keys.streams.{topic}__log ORDER BY __offset").collect()
     assert [row[0] for row in log] == names
     assert consumed(lake, topic, len(pairs)) == pairs
+
+
+def test_json_keys_that_are_single_values(lake: RunningLake) -> None:
+    plain, framed = "counted", "called"
+    json_keys = {"lakestream.value.format": "raw", "lakestream.key.format": "json"}
+    lake.create(plain, 1, json_keys)
+    lake.create(framed, 1, json_keys | {"lakestream.key.schema": "id"})
+    serializer = JSONSerializer('{"title": "name", "type": "string"}', SchemaRegistryClient({"url": lake.registry}))
+    context = SerializationContext(framed, MessageField.KEY)
+    pairs: dict[str, list[Pair]] = {
+        plain: [(b"%d" % at if at != BAD_AT else BAD, b"v") for at in range(COUNT)],
+        framed: [(serializer(f"name {at}", context), b"v") for at in range(COUNT)],
+    }
+    for topic, own in pairs.items():
+        produce(lake, topic, own)
+    lake.compact()
+    found = lake.json("sql", f"SELECT key FROM {plain} ORDER BY __offset")
+    assert [row["key"] for row in found] == [None if at == BAD_AT else at for at in range(COUNT)]
+    found = lake.json("sql", f"SELECT key FROM {framed} ORDER BY __offset")
+    assert [row["key"] for row in found] == [f"name {at}" for at in range(COUNT)]
+    for topic, own in pairs.items():
+        assert consumed(lake, topic, COUNT) == own

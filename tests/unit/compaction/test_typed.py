@@ -241,6 +241,28 @@ def test_values_without_an_id_are_read_by_the_newest_schema_of_the_subject() -> 
     run(scenario)
 
 
+def test_json_without_an_id_is_read_by_the_newest_json_schema_of_the_subject() -> None:
+    async def scenario(site: Site) -> None:
+        topic = await site.topic(lakestream_value_format="json", lakestream_value_schema="latest")
+        schema = (
+            '{"type": "object", "properties": {"id": {"type": "integer", "minimum": 5}, "ok": {"type": "boolean"}}}'
+        )
+        await site.registry.register("orders-value", Submitted(format=SchemaFormat.JSON, text=schema))
+        produced = [b'{"id": 7, "ok": true}', b'{"id": "7"}', b'{"id": 1, "more": {"a": 1}}', b"{"]
+        await site.produce(topic.partitions[0], [record(value) for value in produced])
+        await site.round()
+        rows = await site.table(topic)
+        assert [(row["__offset"], row["id"], row["ok"]) for row in rows] == [(0, 7, True), (2, 1, None)]  # types decide
+        errors = {row["__offset"]: row["__error"] for row in await site.table(topic, "quarantine")}
+        assert errors == {
+            1: "field 'id' (byte 7): a string where long is declared",
+            3: "byte 1: ends within the object",
+        }
+        assert await values(site, topic.partitions[0]) == produced
+
+    run(scenario)
+
+
 PROTO = """syntax = "proto3"; package shop;
 message Other { int32 x = 1; }
 message Order { int64 id = 1; string item = 2; }"""

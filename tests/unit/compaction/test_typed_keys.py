@@ -255,18 +255,46 @@ def test_unreadable_keys_are_counted() -> None:
     run(scenario)
 
 
-def test_a_schema_of_keys_that_the_table_cannot_follow_is_refused_when_it_is_registered() -> None:
+JSON_KEYS = '{"type": ["%s", "object"], "properties": {"value": {"type": "%s"}}}'
+
+
+@pytest.mark.parametrize(
+    ("format", "old", "new", "why"),
+    [
+        (
+            SchemaFormat.AVRO,
+            CUSTOMER,
+            CUSTOMER.replace('"int"', '"string"'),
+            r"column 'id' is int and cannot become string.* keys",
+        ),
+        (
+            SchemaFormat.JSON,
+            '{"type": "string"}',
+            '{"type": "integer"}',
+            r"column 'key' is string and cannot become long",
+        ),
+        (
+            SchemaFormat.JSON,
+            JSON_KEYS % ("string", "boolean"),
+            JSON_KEYS % ("string", "string"),
+            r"column 'key\.value' is boolean and cannot become string",
+        ),
+    ],
+)
+def test_a_schema_of_keys_that_the_table_cannot_follow_is_refused_when_it_is_registered(
+    format: SchemaFormat, old: str, new: str, why: str
+) -> None:
     async def scenario(site: Site) -> None:
-        await site.topic(lakestream_value_format="raw", lakestream_key_format="avro")
-        await registered(site, CUSTOMER, KEYS)
+        own = {"lakestream_key_format": format.value.lower(), "lakestream_key_schema": "id"}
+        await site.topic(lakestream_value_format="raw", **own)
+        await site.registry.register(KEYS, Submitted(format=format, text=old))
         registry = Registry(
             store=site.store.registry,
             threads=InlineThreads(),
             followers=FollowingTables(store=site.store, threads=InlineThreads()),
         )
-        text = CUSTOMER.replace('"int"', '"string"')
         await Administration(site.store.registry).set_compatibility(KEYS, Compatibility.NONE, None)
-        with pytest.raises(LakestreamError, match=r"column 'id' is int and cannot become string.* keys"):
-            await registry.register(KEYS, Submitted(format=SchemaFormat.AVRO, text=text))
+        with pytest.raises(LakestreamError, match=why):
+            await registry.register(KEYS, Submitted(format=format, text=new))
 
     run(scenario)

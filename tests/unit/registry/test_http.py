@@ -89,56 +89,6 @@ def test_a_breaking_schema_is_refused_with_the_field_and_the_reason() -> None:
     asked(scenario)
 
 
-LEVELS = {
-    "NONE": "add remove narrow",
-    "BACKWARD": "remove",
-    "FORWARD": "add narrow",
-    "FULL": "",
-    "BACKWARD_TRANSITIVE": "remove",
-    "FORWARD_TRANSITIVE": "add narrow",
-    "FULL_TRANSITIVE": "",
-}
-CHANGES = {
-    "add": record(("a", "long"), ("b", "string"), ("c", "int")),
-    "remove": record(("a", "long")),
-    "narrow": record(("a", "int"), ("b", "string")),
-}
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_each_level_allows_what_it_says(level: str) -> None:
-    async def scenario(registry: Asking) -> None:
-        await registry.register("s", record(("a", "long"), ("b", "string")))
-        await registry.ask("PUT", "/config/s", {"compatibility": level})
-        for name, schema in CHANGES.items():
-            body = {"schema": json.dumps(schema)}
-            checked = await registry.ask("POST", "/compatibility/subjects/s/versions/latest?verbose=true", body)
-            assert checked.body["is_compatible"] is (name in LEVELS[level].split()), (name, checked.body)
-            assert bool(checked.body["messages"]) is not checked.body["is_compatible"]
-
-    asked(scenario)
-
-
-def test_only_a_transitive_level_looks_further_back_than_the_latest() -> None:
-    async def scenario(registry: Asking) -> None:
-        first, second = record(("a", "int")), record(("a", "int"), ("b", "int", 0))
-        third = record(("a", "int"), ("b", "int"))
-        for schema in (first, second):
-            await registry.register("s", schema)
-        body = {"schema": json.dumps(third)}
-        assert (await registry.ask("POST", "/compatibility/subjects/s/versions", body)).body["is_compatible"]
-        assert not (await registry.ask("POST", "/compatibility/subjects/s/versions/1", body)).body["is_compatible"]
-        await registry.ask("PUT", "/config/s", {"compatibility": "BACKWARD_TRANSITIVE"})
-        refused = await registry.ask("POST", "/compatibility/subjects/s/versions?verbose=true", body)
-        assert not refused.body["is_compatible"]
-        assert "version 1" in refused.body["messages"][0]
-        assert (await registry.register("s", third)).error_code == 409
-        await registry.ask("PUT", "/config/s", {"compatibility": "BACKWARD"})
-        assert (await registry.register("s", third)).body["version"] == 3
-
-    asked(scenario)
-
-
 def test_a_subject_without_versions_takes_anything_that_is_a_schema() -> None:
     async def scenario(registry: Asking) -> None:
         path = "/compatibility/subjects/new/versions/latest"
@@ -400,5 +350,55 @@ def test_unknown_properties_pass_where_the_client_says_so() -> None:
 def test_the_answer_has_a_type_that_the_client_takes(accept: str, given: str) -> None:
     async def scenario(registry: Asking) -> None:
         assert (await registry.get("/subjects", accept=accept)).headers["content-type"] == given
+
+    asked(scenario)
+
+
+def test_the_only_context_may_be_spelled_out_and_there_is_no_other() -> None:
+    async def scenario(registry: Asking) -> None:
+        assert (await registry.register(":.:s", INT)).body["id"] == 1
+        assert (await registry.register("s", INT)).body["version"] == 1
+        assert (await registry.get("/subjects/:.:s/versions/latest")).body["subject"] == "s"
+        for prefix in ("", ":.:", ":*:", ":*:s"):
+            assert (await registry.get(f"/subjects?subjectPrefix={prefix}")).body == ["s"]
+        assert [one["subject"] for one in (await registry.get("/schemas?subjectPrefix=:*:")).body] == ["s"]
+        assert (await registry.get("/schemas/ids/1/versions?subject=:.:s")).body == [{"subject": "s", "version": 1}]
+        assert (await registry.ask("PUT", "/config/:.:s", {"compatibility": "NONE"})).status == 200
+        assert (await registry.get("/config/s")).body == {"compatibilityLevel": "NONE"}
+        assert (await registry.register(":.other:s", INT)).error_code == 42208
+
+    asked(scenario)
+
+
+JAVA = {
+    "accept": "application/vnd.schemaregistry.v1+json, application/vnd.schemaregistry+json; q=0.9, "
+    "application/json; q=0.5",
+    "confluent_accept_unknown_properties": "true",
+    "confluent_client_version": "8.1.0",
+}
+"""What the Java client sends with every request."""
+
+
+def test_requests_are_answered_as_the_java_client_sends_them() -> None:
+    """Its serializers register, look up and read with these paths and bodies; nulls stand for what it leaves out."""
+
+    async def scenario(registry: Asking) -> None:
+        body = {"schemaType": None, "references": [], "metadata": None, "ruleSet": None, "schema": INT}
+        made = await registry.ask("POST", "/subjects/s-value/versions?normalize=false", body, **JAVA)
+        assert (made.status, made.body["id"], made.body["version"]) == (200, 1, 1)
+        found = await registry.ask("POST", "/subjects/s-value?normalize=false&deleted=true", body, **JAVA)
+        assert (found.body["subject"], found.body["id"], found.body["version"]) == ("s-value", 1, 1)
+        by_id = await registry.get("/schemas/ids/1?fetchMaxId=false&subject=s-value", **JAVA)
+        assert by_id.body["schema"] == INT
+        latest = await registry.get("/subjects/s-value/versions/latest", **JAVA)
+        assert {"subject", "version", "id", "schema"} <= latest.body.keys()
+        path = "/compatibility/subjects/s-value/versions/latest?verbose=true&normalize=false"
+        judged = await registry.ask("POST", path, body | {"schema": STRING}, **JAVA)
+        assert judged.body["is_compatible"] is False
+        assert "int was written and cannot be read as string" in judged.body["messages"][0]
+        refused = await registry.ask("POST", "/subjects/s-value/versions", body | {"schema": STRING}, **JAVA)
+        assert (refused.status, refused.error_code) == (409, 409)
+        nested = body | {"schemaType": "PROTOBUF", "schema": 'syntax = "proto3"; message A {}', "version": 0, "id": -1}
+        assert (await registry.ask("POST", "/subjects/p-value/versions", nested, **JAVA)).body["id"] == 2
 
     asked(scenario)

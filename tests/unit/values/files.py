@@ -7,7 +7,8 @@ from lakestream.contract.values.topic_contract import Needs, TopicContract
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.records.header import Codec
 from lakestream.storage.tablefile.footer import parse_footer
-from lakestream.storage.tablefile.from_columns import bytes_of_group, record_columns, rows_of_group
+from lakestream.storage.tablefile.from_columns import rows_of_group
+from lakestream.storage.tablefile.group_bytes import bytes_of_group, record_columns
 from lakestream.storage.tablefile.sink import Parts
 from lakestream.storage.tablefile.sizes import GroupLimits
 from lakestream.storage.tablefile.stretch import rows_stretch

@@ -3,19 +3,26 @@
 import io
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import fastavro
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lakestream.contract.codecs.codec import Codec, Decoded
+from lakestream.contract.codecs.json.codec import bind as bind_json
 from lakestream.contract.codecs.json.inference import wanted_from_unknown
+from lakestream.contract.codecs.protobuf.codec import bind as bind_protobuf
 from lakestream.contract.codecs.protobuf.codec import writer_of as protobuf_writer
 from lakestream.contract.columns.from_protobuf import wanted_columns as protobuf_columns
 from lakestream.contract.columns.layout import Layout
+from lakestream.contract.columns.wanted import Wanted
 from lakestream.contract.registry.protobuf.format import ProtobufFormat
+from lakestream.contract.values.restating import ROWS_AT_ONCE, restated
 from lakestream.contract.values.rules import Rules
 from lakestream.contract.values.topic_contract import TopicContract, ValueMode
 from lakestream.contract.values.value_config import JSON_WRITER
@@ -132,3 +139,54 @@ def test_protobuf_is_put_in_order_and_unknown_fields_are_not_lost(value: bytes, 
     files, _ = typed_files(contract, [b"\0\0\0\0\7" + value])
     assert replayed(files)[0] == b"\0\0\0\0\7" + back
     assert (rows(files)[0]["__value"] is not None) is kept
+
+
+def test_a_key_that_is_twice_in_nested_text_is_not_lost() -> None:
+    values: list[bytes | None] = [
+        b'{"a": [[{"x": 1, "x": 2}]], "b": 5e-1}',
+        b'{"a": [[{"x": "\\\\"}]], "b": 5e-1}',
+        b'{"a": [[{"\\\\": "\\"\\u0022", "\\\\": 2}]], "b": 5e-1}',
+    ]
+    contract = with_columns_for(values, replace(JSON, keeping=ValueKeeping.NEVER))
+    files, _ = typed_files(contract, values)
+    assert [row["__value"] is not None for row in rows(files).values()] == [True, False, True]
+    assert replayed(files)[0] == values[0]
+
+
+class Watched:
+    """A codec that counts the rows it is asked to decode."""
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec = codec
+        self.rows = 0
+
+    def decode(self, values: pa.BinaryArray) -> Decoded:
+        self.rows += len(values)
+        return self._codec.decode(values)
+
+
+@pytest.mark.parametrize(
+    ("value", "tried", "exact"), [(b'{"a":\t1}', 3, 3), (b'{"a": 1, "no column": 2}', 1, 0)], ids=["of use", "of none"]
+)
+def test_odd_values_are_written_anew_as_long_as_it_is_of_use(value: bytes, tried: int, exact: int) -> None:
+    codec = Watched(bind_json(JSON_WRITER, Layout().merged([Wanted(key="a", kind="long")]), declared=True))
+    values = pa.array([value] * (3 * ROWS_AT_ONCE), pa.binary())
+    decoded = codec.decode(values)
+    odd = decoded._replace(exact=np.zeros(len(values), np.bool_))  # tabs are a shape like any other
+    codec.rows = 0
+    found = restated(JSON_WRITER, cast(Codec, codec), values, odd)
+    assert (codec.rows, int(found.exact.sum())) == (tried * ROWS_AT_ONCE, exact * ROWS_AT_ONCE)
+    assert found.columns.column("a").to_pylist() == [1] * len(values)
+
+
+def test_protobuf_values_are_written_anew_many_at_once() -> None:
+    parsed = ProtobufFormat().parse('syntax = "proto3"; message Order { int64 id = 1; string item = 2; }', [])
+    writer = protobuf_writer(parsed, number=7, framed=True)
+    odd = [b"\0\x12\x01%c\x08%c" % (97 + at % 20, at % 100 + 1) for at in range(ROWS_AT_ONCE + 5)]
+    values = [*odd, b"\0\x08\x07\x1a\x01?", b"\2\2\x08\x07"]  # a field that nobody knows; another message
+    codec = bind_protobuf(writer, Layout().merged(protobuf_columns(parsed)))
+    array = pa.array(values, pa.binary())
+    found = restated(writer, codec, array, codec.decode(array))
+    assert found.exact.tolist() == [True] * len(odd) + [False, False]
+    back = codec.encode(found.columns.slice(0, len(odd)), None).to_pylist()
+    assert back == [b"\0" + one[4:] + one[1:4] for one in odd]

@@ -11,11 +11,15 @@ from hypothesis import strategies as st
 
 from lakestream.contract.codecs.avro.codec import writer_of
 from lakestream.contract.codecs.json.inference import grown_by_unknown
+from lakestream.contract.codecs.protobuf.codec import writer_of as protobuf_writer
 from lakestream.contract.columns.from_avro import wanted_columns
+from lakestream.contract.columns.from_protobuf import wanted_columns as protobuf_columns
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.registry.avro.format import AvroFormat
 from lakestream.contract.values.topic_contract import TopicContract, ValueMode
 from lakestream.contract.values.value_config import JSON_WRITER
+from lakestream.model.value_configs import ValueKeeping
+from tests.unit.codecs.protobuf_messages import fill, message_class, schemas
 from tests.unit.values.files import replayed, typed_files
 
 FIELDS: list[dict[str, Any]] = [
@@ -102,6 +106,24 @@ def test_json_of_any_shape_among_anything_else(values: list[bytes | None]) -> No
         assert replayed(files) == dict(enumerate(values))
         layout = grown_by_unknown(needs.keys, contract.layout)
         contract = TopicContract(mode=ValueMode.PLAIN, writers=(JSON_WRITER,), layout=layout)
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data(), keeping=st.sampled_from([ValueKeeping.WHEN_NEEDED, ValueKeeping.ALWAYS]))
+def test_protobuf_of_any_schema_among_anything_else(data: st.DataObject, keeping: ValueKeeping) -> None:
+    schema = data.draw(schemas())
+    kind = message_class(schema)
+    good = [b"\0\0\0\0\7\0" + fill(data.draw, kind()).SerializeToString() for _ in range(3)]
+    values = [*good, *data.draw(st.lists(st.none() | junk | framed_junk, max_size=10))]
+    contract = TopicContract(
+        mode=ValueMode.FRAMED,
+        layout=Layout().merged(protobuf_columns(schema)),
+        writers=(protobuf_writer(schema, number=7, framed=True),),
+        declared=True,
+        keeping=keeping,
+    )
+    files, _ = typed_files(contract, values)
+    assert replayed(files) == dict(enumerate(values))
 
 
 def test_files_of_before_a_rename_are_read_by_what_they_say_of_themselves() -> None:

@@ -4,7 +4,8 @@
 
 - Batches are validated and enter the WAL in arrival order: small ones at once, heavy ones (compressed, large) in a
   thread, for which the connection's next request waits. Waiting for the flush is left to a future: no task a request.
-- A topic with `lakestream.validate` has its values looked at, too: by the registry's schemas, also in order.
+- A topic with `lakestream.validate` has its values, and keys that have a format, looked at, too: by the registry's
+  schemas, also in order.
 - A topic with a `compression.type` of its own gets batches that came otherwise compressed again, in the same thread.
 - acks 1 and -1 mean the same: a batch is acknowledged when it is durable, never earlier. acks 0 is answered with
   nothing, and with a closed connection if a batch was refused; its bytes count as taken in until they are flushed.

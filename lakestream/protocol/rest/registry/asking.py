@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from starlette.requests import ClientDisconnect, Request
 
 from lakestream.contract.registry.limits import SCHEMA_BYTES_MAX, SCHEMA_ID_MAX
-from lakestream.contract.registry.names import checked_subject, checked_version
+from lakestream.contract.registry.names import checked_subject, checked_version, subject_prefix
 from lakestream.contract.registry.submitted import LATEST, Submitted
 from lakestream.model.registry import SchemaFormat, SchemaReference, Shown
 from lakestream.model.registry_errors import InvalidSchema, UnknownSchema, UnsupportedRules
@@ -66,6 +66,10 @@ def listed_window_of(request: Request) -> tuple[int, int]:
     """The same, bounded."""
     limit = _number(request, "limit", LISTED_MAX)
     return max(_number(request, "offset", 0), 0), min(limit, LISTED_MAX) if limit >= 0 else LISTED_MAX
+
+
+def prefix_of(request: Request) -> str:
+    return subject_prefix(text_of(request, "subjectPrefix"))
 
 
 def text_of(request: Request, name: str) -> str:

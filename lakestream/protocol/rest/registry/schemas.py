@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from lakestream.contract.registry.names import subject_prefix
 from lakestream.contract.registry.registry import Registry
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.model.registry import SchemaFormat, Shown, VersionKey
@@ -16,6 +17,7 @@ from lakestream.protocol.rest.registry.asking import (
     flag,
     id_of,
     listed_window_of,
+    prefix_of,
     shown_of,
     text_of,
     window_of,
@@ -45,7 +47,7 @@ class SchemaRoutes:
     async def _list(self, request: Request) -> list[dict[str, Any]]:
         offset, limit = listed_window_of(request)
         found = await self._store.subject_versions(
-            text_of(request, "subjectPrefix"),
+            prefix_of(request),
             shown_of(request),
             latest_only=flag(request, "latestOnly"),
             offset=offset,
@@ -81,7 +83,7 @@ class SchemaRoutes:
         return [key._asdict() for key in await self._used_by(request)][window_of(request)]
 
     async def _used_by(self, request: Request) -> list[VersionKey]:
-        id, subject = id_of(request), text_of(request, "subject")
+        id, subject = id_of(request), subject_prefix(text_of(request, "subject"))
         await self._registry.schema(id)
         keys = await self._store.versions_of_schema(id, Shown.ALL if flag(request, "deleted") else Shown.LIVE)
         return [key for key in keys if subject in ("", key.subject)]

@@ -15,6 +15,7 @@ from lakestream.protocol.rest.registry.answering import endpoint, text_answer, v
 from lakestream.protocol.rest.registry.asking import (
     flag,
     is_lenient,
+    prefix_of,
     shown_of,
     subject_of,
     submitted_of,
@@ -46,7 +47,7 @@ class SubjectRoutes:
         ]
 
     async def _list(self, request: Request) -> list[str]:
-        subjects = await self._store.subjects(text_of(request, "subjectPrefix"), shown_of(request))
+        subjects = await self._store.subjects(prefix_of(request), shown_of(request))
         return subjects[window_of(request)]
 
     async def _lookup(self, request: Request) -> dict[str, Any]:

@@ -1,0 +1,108 @@
+"""How often a JSON Schema may make a validator look at one and the same part of a value.
+
+A schema of a few lines may ask for a billion looks: each definition names the next one twice. What holds for different
+parts of a value (properties, items) does not add up, and recursion, which goes as deep as the value does, is counted
+once: validators remember what they have seen of it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from lakestream.contract.registry.json_schema.document import Place
+from lakestream.contract.registry.json_schema.keywords import keywords_of
+
+_CHOICES = ("anyOf", "oneOf")
+_SAME_VALUE = ("not", "if", "then", "else")
+_SAME_VALUE_BY_NAME = ("dependentSchemas", "dependencies")
+_PARTS_APART = ("additionalProperties", "unevaluatedProperties", "items", "additionalItems", "unevaluatedItems")
+_PARTS_TOGETHER = ("contains", "propertyNames")
+
+
+class Extent(NamedTuple):
+    looks: int
+    """On one way into a value, from the whole to an innermost part: how many subschemas they are held against."""
+    branches: int
+    """The most branches of anyOf and oneOf, within each other, that one and the same value may be held against."""
+
+
+@dataclass(slots=True)
+class _Node:
+    """A subschema, and how far it has been visited."""
+
+    place: Place
+    same: list[Place]
+    """What holds for the same value; last what it refers to."""
+    apart: list[Place]
+    """What holds for parts of it, each for others."""
+    together: list[Place]
+    """What may hold for the same parts."""
+    waiting: Iterator[Place]
+    """Of all of them, those that were not visited yet."""
+    is_open: bool = True
+    looks: int = 1
+    branches: int = 0
+
+
+def extent_of(root: Place) -> Extent:
+    """`root` has been parsed: its references lead somewhere, and no schema stands for itself."""
+    if not isinstance(root.schema, dict):
+        return Extent(1, 0)
+    nodes = {id(root.schema): _node(root)}
+    stack = [nodes[id(root.schema)]]
+    while stack:
+        node = stack[-1]
+        new = next((one for one in node.waiting if id(one.schema) not in nodes), None)
+        if new is not None:
+            nodes[id(new.schema)] = _node(new)
+            stack.append(nodes[id(new.schema)])
+        else:
+            _count(node, nodes)
+            stack.pop()
+    return Extent(nodes[id(root.schema)].looks, max(node.branches for node in nodes.values()))
+
+
+def _node(place: Place) -> _Node:
+    keywords = keywords_of(place)
+    by_name = [one for key in _SAME_VALUE_BY_NAME for one in keywords.get(key, {}).values()]
+    same = _places(place, [*_listed(keywords, "allOf", *_CHOICES), *_single(keywords, _SAME_VALUE), *by_name])
+    reference = keywords.get("$ref")
+    if isinstance(reference, str) and isinstance((referred := place.referred(reference)).schema, dict):
+        same.append(referred)
+    properties, patterns = keywords.get("properties", {}), keywords.get("patternProperties", {})
+    items = _listed(keywords, "prefixItems", "items")
+    apart = _places(place, [*properties.values(), *_single(keywords, _PARTS_APART), *items])
+    together = _places(place, [*patterns.values(), *_single(keywords, _PARTS_TOGETHER)])
+    return _Node(place, same, apart, together, iter([*same, *apart, *together]))
+
+
+def _count(node: _Node, nodes: dict[int, _Node]) -> None:
+    def looks(places: list[Place]) -> Iterator[int]:
+        found = (nodes[id(one.schema)] for one in places)
+        return (1 if one.is_open else one.looks for one in found)
+
+    node.looks += sum(looks(node.same)) + max(looks(node.apart), default=0) + sum(looks(node.together))
+    node.branches = _branches(node, nodes)
+    node.is_open = False
+
+
+def _branches(node: _Node, nodes: dict[int, _Node]) -> int:
+    """Of the same value; those inside of it were counted before it, since none stands for itself."""
+    keywords = keywords_of(node.place)
+    choices = {id(one) for one in _listed(keywords, *_CHOICES)}
+    others = [nodes[id(one.schema)].branches for one in node.same if id(one.schema) not in choices]
+    counted = [nodes[id(one)].branches if id(one) in nodes else 0 for one in _listed(keywords, *_CHOICES)]
+    return sum(others) + sum(max(1, one) for one in counted)
+
+
+def _places(place: Place, schemas: list[Any]) -> list[Place]:
+    """True and false, and lists of names, cost nothing."""
+    return [place.inner(one) for one in schemas if isinstance(one, dict)]
+
+
+def _listed(keywords: dict[str, Any], *keys: str) -> list[Any]:
+    return [one for key in keys if isinstance(keywords.get(key), list) for one in keywords[key]]
+
+
+def _single(keywords: dict[str, Any], keys: tuple[str, ...]) -> list[Any]:
+    return [keywords[key] for key in keys if isinstance(keywords.get(key), dict)]
