@@ -34,7 +34,7 @@ class Cluster:
         self._tasks = tasks
         self._lease = BrokerLease(broker_id=spec.id, incarnation=0, ttl_ms=ttl_ms)
         self._held_until = 0.0
-        self._live: tuple[LiveBroker, ...] = ()
+        self._live: tuple[LiveBroker, ...] = self._with_this_one(())
         self._seen: dict[BrokerId, tuple[LiveBroker, float]] = {}
         """Every broker that was ever alive here, and when it last was."""
 
@@ -58,11 +58,7 @@ class Cluster:
 
     def live(self) -> tuple[LiveBroker, ...]:
         """Brokers alive when last asked, by id. This one is always among them: it is answering."""
-        if any(broker.id == self.spec.id for broker in self._live):
-            return self._live
-        spec = self.spec
-        own = LiveBroker(id=spec.id, host=spec.host, port=spec.port, rack=spec.rack, http=spec.http, incarnation=0)
-        return tuple(sorted((*self._live, own), key=lambda broker: broker.id))
+        return self._live
 
     def listed(self) -> tuple[LiveBroker, ...]:
         """Those alive, and those that were less than a lease ago: clients are told of them, and nothing is put on them.
@@ -73,9 +69,17 @@ class Cluster:
         return tuple(late[id] for id in sorted(late))
 
     async def refresh_live(self) -> None:
-        self._live = await self._store.live_brokers()
+        live = await self._store.live_brokers()
+        self._live = self._with_this_one(live)
         now = self._clock.monotonic()
-        self._seen.update((broker.id, (broker, now)) for broker in self._live)
+        self._seen.update((broker.id, (broker, now)) for broker in live)
+
+    def _with_this_one(self, live: tuple[LiveBroker, ...]) -> tuple[LiveBroker, ...]:
+        if any(broker.id == self.spec.id for broker in live):
+            return live
+        spec = self.spec
+        own = LiveBroker(id=spec.id, host=spec.host, port=spec.port, rack=spec.rack, http=spec.http, incarnation=0)
+        return tuple(sorted((*live, own), key=lambda broker: broker.id))
 
     def controller_id(self) -> BrokerId:
         """Any broker can administer; all of them name the same one."""

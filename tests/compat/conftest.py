@@ -20,6 +20,8 @@ from .clients.java import Java
 from .clients.openers import OPENERS
 from .visible import until_partitions
 
+GIVEN_BROKER = "LAKESTREAM_COMPAT_BOOTSTRAP"
+
 QUICK_GROUPS = {
     "session_timeout_ms_min": 1_000,
     "initial_rebalance_delay_ms": 100,
@@ -35,7 +37,7 @@ NewTopic = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    given = os.environ.get("LAKESTREAM_COMPAT_BOOTSTRAP")
+    given = os.environ.get(GIVEN_BROKER)
     if given:
         yield given
         return

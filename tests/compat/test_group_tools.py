@@ -1,5 +1,6 @@
 """Administration of groups: Apache Kafka's own kafka-consumer-groups, and the admin clients of the libraries."""
 
+import os
 import re
 import uuid
 from datetime import UTC, datetime
@@ -13,9 +14,9 @@ from kafka.structs import OffsetAndMetadata
 
 from .clients.java import Java
 from .clients.members import Flavour, start_member, until, until_shared
-from .conftest import NewTopic
+from .conftest import GIVEN_BROKER, NewTopic
 from .samples import STARTED_MS, STEP_MS, first_not_older, sample_records
-from .test_java_tools import Run, run
+from .test_java_tools import CONFIGS, Run, run
 
 __all__ = ["run"]
 
@@ -88,6 +89,16 @@ def test_kafka_consumer_groups_resets_offsets_and_deletes(run: Run, group: str, 
     run(GROUPS, "--delete", "--group", group)
     assert group not in run(GROUPS, "--list").splitlines()
     assert "GroupIdNotFoundException" in run(GROUPS, "--delete", "--group", group)
+
+
+@pytest.mark.skipif(GIVEN_BROKER in os.environ, reason="Apache Kafka has configs for each group, and other timeouts")
+def test_kafka_configs_shows_the_timeouts_of_a_group_and_says_where_they_are_set(run: Run, group: str) -> None:
+    entity = ("--entity-type", "groups", "--entity-name", group)
+    shown = run(CONFIGS, *entity, "--describe", "--all")
+    assert "consumer.session.timeout.ms=10000" in shown and "consumer.heartbeat.interval.ms=300" in shown
+    refused = run(CONFIGS, *entity, "--alter", "--add-config", "consumer.session.timeout.ms=50000", exit_code=1)
+    assert "group.consumer_session_timeout_ms" in refused
+    assert run(CONFIGS, "--entity-type", "client-metrics", "--describe").strip() == ""
 
 
 def test_an_offset_by_time_is_that_of_the_record(run: Run, group: str, topic: str) -> None:

@@ -4,6 +4,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -11,11 +12,11 @@ from benchmarks.peers.kafka import Unavailable
 
 from .clients.client import Client, Record
 from .clients.members import Flavour, Member, start_member, until, until_shared
-from .conftest import NewTopic, OpenClient
+from .conftest import GIVEN_BROKER, NewTopic, OpenClient
 
 PARTITIONS = range(4)
 PER_PARTITION = 10
-SESSION_MS = 6_000 if "LAKESTREAM_COMPAT_BOOTSTRAP" in os.environ else 2_000
+SESSION_MS = 6_000 if GIVEN_BROKER in os.environ else 2_000
 """Apache Kafka allows no less than 6 s by default."""
 LONG_SESSION_MS = 20_000
 """Time enough for a JVM to come back."""
@@ -42,8 +43,10 @@ def group() -> str:
 def topic(open_client: OpenClient, new_topic: NewTopic) -> str:
     writer = open_client("confluent-kafka")
     name = new_topic(writer, partitions=len(PARTITIONS))
-    for partition in PARTITIONS:
-        write(writer, name, partition, PER_PARTITION)
+    with ThreadPoolExecutor(
+        len(PARTITIONS)
+    ) as at_once:  # each write is a producer of its own, which must first connect
+        list(at_once.map(lambda partition: write(writer, name, partition, PER_PARTITION), PARTITIONS))
     return name
 
 

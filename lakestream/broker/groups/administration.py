@@ -67,7 +67,7 @@ class GroupAdministration:
         return None if held is None else self._begin(held, ask)
 
     def _begin(self, held: HeldGroup | None, ask: CommitAsk) -> BegunCommit:
-        generation = check_commit(None if held is None else held.machine.group, ask, self._holdings.turn())
+        generation = check_commit(None if held is None else held.machine.group, ask, self._holdings.now_ms())
         assert held is not None
         refused = _too_long(ask.offsets, self._holdings.limits.offset_metadata_max)
         accepted = ask.offsets
@@ -165,8 +165,13 @@ class GroupAdministration:
 def _too_long(
     offsets: Mapping[TopicPartition, CommittedOffset], length_max: int
 ) -> dict[TopicPartition, LakestreamError]:
-    error = OffsetMetadataTooLarge(f"the metadata of a committed offset has more than {length_max} bytes")
-    return {partition: error for partition, offset in offsets.items() if len(offset.metadata.encode()) > length_max}
+    refused: dict[TopicPartition, LakestreamError] = {}
+    for partition, offset in offsets.items():
+        if offset.metadata and len(offset.metadata.encode()) > length_max:
+            refused[partition] = OffsetMetadataTooLarge(
+                f"the metadata of a committed offset has more than {length_max} bytes"
+            )
+    return refused
 
 
 def _followed(held: HeldGroup, write: Awaitable[T]) -> "asyncio.Future[T]":

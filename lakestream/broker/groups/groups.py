@@ -14,7 +14,7 @@ from lakestream.broker.groups.expiry import Chores, OffsetExpiry
 from lakestream.broker.groups.holdings import Holdings
 from lakestream.broker.groups.lags import Lags
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.broker.groups.ownership import coordinator_of
+from lakestream.broker.groups.ownership import Ownership
 from lakestream.metadata.group_store import GroupStore
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
@@ -51,11 +51,7 @@ def build_groups(
     tasks: Tasks,
 ) -> Groups:
     """Nothing runs until `start`."""
-
-    def is_ours(group: str) -> bool:
-        """A broker whose lease ran out owns nothing, whatever it remembers."""
-        return cluster.is_held() and coordinator_of(cluster.live(), group).id == cluster.spec.id
-
+    is_ours = Ownership(cluster).is_ours
     holdings = Holdings(
         store=store,
         topics=DirectoryTopics(directory),

@@ -88,7 +88,7 @@ class Holdings:
         if held is None:
             held = await self._load_once(name, create)
             if held is not None:
-                held.used_ms = self._now_ms()
+                held.used_ms = self.now_ms()
         return held
 
     def in_hand(self, name: str) -> HeldGroup | None:
@@ -96,7 +96,7 @@ class Holdings:
         self.check_ours(name)
         held = self._held.get(name)
         if held is not None:
-            held.used_ms = self._now_ms()
+            held.used_ms = self.now_ms()
         return held
 
     def check_ours(self, name: str) -> None:
@@ -170,7 +170,7 @@ class Holdings:
     # --- turns and time ------------------------------------------------------------------------
 
     def turn(self) -> Turn:
-        return Turn(now_ms=self._now_ms(), limits=self.limits, topics=self._topics.image())
+        return Turn(now_ms=self.now_ms(), limits=self.limits, topics=self._topics.image())
 
     async def settle(self, held: HeldGroup, turn: Turn) -> None:
         """Return when what the turn did is durable."""
@@ -186,13 +186,13 @@ class Holdings:
         if at_ms is not None and held.lost is None:
             self._deadlines.set(held.name, at_ms)
 
-    def _now_ms(self) -> int:
+    def now_ms(self) -> int:
         return int(self._clock.monotonic() * 1000)
 
     async def _tick_for_ever(self) -> None:
         while True:
             await self._clock.sleep(TICK_SECONDS)
-            for name in self._deadlines.take_due(self._now_ms()):
+            for name in self._deadlines.take_due(self.now_ms()):
                 self._tick(self._held[name])
 
     def _tick(self, held: HeldGroup) -> None:
@@ -209,7 +209,7 @@ class Holdings:
             for held in self.all():
                 if not self._is_ours(held.name):
                     held.lose(_moved(held.name))
-            unused_since = self._now_ms() - self.limits.idle_ms_max
+            unused_since = self.now_ms() - self.limits.idle_ms_max
             self._put_away([held for held in self._held.values() if held.is_idle and held.used_ms < unused_since])
 
 

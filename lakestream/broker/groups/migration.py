@@ -58,7 +58,7 @@ def downgrade(group: ConsumerGroup, turn: Turn) -> ClassicGroup:
     for member in group.members.values():
         former = _downgraded_member(member, turn)
         downgraded.add(former, CONSUMER_PROTOCOL)
-        downgraded.keep_alive(former, turn)
+        downgraded.keep_alive(former, turn.now_ms)
     downgraded.protocol = downgraded.elected_protocol()
     downgraded.phase = ClassicPhase.STABLE
     downgraded.settle(turn)

@@ -5,6 +5,7 @@ A group that is not there is given as None.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lakestream.broker.groups.asks import UNKNOWN_MEMBER_ID
 from lakestream.broker.groups.classic.group import ClassicGroup, ClassicPhase
@@ -18,21 +19,21 @@ from lakestream.broker.groups.errors import (
     UnsupportedCommit,
 )
 from lakestream.broker.groups.state import ConsumerMember
-from lakestream.broker.groups.turn import Turn
 from lakestream.model.errors import IllegalGeneration
 from lakestream.model.group import NO_GENERATION, CommittedOffset, TopicPartition
 
 Group = ClassicGroup | ConsumerGroup
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitAsk:
+class CommitAsk(NamedTuple):
+    """One is made for every commit, so it is a tuple."""
+
     group: str
+    offsets: Mapping[TopicPartition, CommittedOffset]
     member_id: str = UNKNOWN_MEMBER_ID
     instance_id: str | None = None
     generation: int = NO_GENERATION
     """Or the member epoch."""
-    offsets: Mapping[TopicPartition, CommittedOffset]
     retention_ms: int | None = None
     """OffsetCommit 2-4 may say; None: the broker's."""
     knows_member_epochs: bool = True
@@ -46,12 +47,12 @@ class FetchAsk:
     member_epoch: int = NO_GENERATION
 
 
-def check_commit(group: Group | None, ask: CommitAsk, turn: Turn) -> int:
+def check_commit(group: Group | None, ask: CommitAsk, now_ms: int) -> int:
     """The generation that must not have passed when the commit is stored. Raises what the client is to be told."""
     if group is None:
         return _check_without_group(ask)
     if isinstance(group, ClassicGroup):
-        return _check_classic_commit(group, ask, turn)
+        return _check_classic_commit(group, ask, now_ms)
     _check_consumer_commit(group, ask)
     # Members' epochs rise one by one, so the group's says nothing; the coordinator keeps commits and saves in order.
     return NO_GENERATION
@@ -89,7 +90,7 @@ def _check_without_group(ask: CommitAsk) -> int:
     raise IllegalGeneration(f"there is no group '{ask.group}', so no generation {ask.generation}")
 
 
-def _check_classic_commit(group: ClassicGroup, ask: CommitAsk, turn: Turn) -> int:
+def _check_classic_commit(group: ClassicGroup, ask: CommitAsk, now_ms: int) -> int:
     if ask.generation < 0 and group.phase is ClassicPhase.EMPTY:
         return NO_GENERATION
     if ask.generation < 0 and ask.member_id == UNKNOWN_MEMBER_ID and ask.instance_id is None:
@@ -101,7 +102,7 @@ def _check_classic_commit(group: ClassicGroup, ask: CommitAsk, turn: Turn) -> in
         )
     if group.phase is ClassicPhase.COMPLETING:
         raise RebalanceInProgress(f"group '{ask.group}' is rebalancing: join again")
-    group.keep_alive(member, turn)  # a commit shows life
+    group.keep_alive(member, now_ms)  # a commit shows life
     return ask.generation
 
 

@@ -47,6 +47,9 @@ def commit_all(
 
 def _owned(connection: sqlite3.Connection, groups: list[str]) -> dict[int, tuple[int, int]]:
     """Epoch and generation, by place in `groups`. As one row: for each further one SQLite would let go of the GIL."""
+    if len(groups) == 1:
+        only = connection.execute("SELECT epoch, generation FROM consumer_group WHERE name = ?", groups).fetchone()
+        return {} if only is None else {0: only}
     (found,) = connection.execute(
         "SELECT json_group_array(json_array(key, epoch, generation)) FROM json_each(?) CROSS JOIN consumer_group"
         " ON name = value",

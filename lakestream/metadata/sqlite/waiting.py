@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -29,48 +30,69 @@ class Failed:
 
 Outcome = Done | Failed
 
+_STORED = Done(None)
 
-class Waiting:
-    __slots__ = ("answers", "rings", "verb")
 
-    def __init__(self, verb: Verb[Any], *, rings: bool) -> None:
-        self.verb = verb
-        self.rings = rings
+class Waiting(ABC):
+    """Must not refer to itself, not even by a bound method: what a round leaves behind would then wait for the garbage
+    collector, which had more to do with that than with all else of a busy broker."""
+
+    __slots__ = ("answers",)
+    rings = False
+
+    def __init__(self) -> None:
         self.answers: list[asyncio.Future[Any]] = []
 
-    def answer(self, outcome: Outcome) -> None:
-        _fill(self.answers[0], outcome)
+    @abstractmethod
+    def run(self, connection: sqlite3.Connection) -> Any: ...
+
+    @abstractmethod
+    def answer(self, outcome: Outcome) -> None: ...
 
     def give_up(self) -> None:
         for answer in self.answers:
             answer.cancel()
 
 
+class WaitingAlone(Waiting):
+    __slots__ = ("_verb", "rings")
+
+    def __init__(self, verb: Verb[Any], *, rings: bool) -> None:
+        super().__init__()
+        self._verb = verb
+        self.rings = rings
+
+    def run(self, connection: sqlite3.Connection) -> Any:
+        return self._verb(connection)
+
+    def answer(self, outcome: Outcome) -> None:
+        _fill(self.answers[0], outcome)
+
+
 class WaitingTogether(Waiting):
     __slots__ = ("asks", "together")
 
     def __init__(self, together: Together[Any]) -> None:
-        super().__init__(self._run, rings=False)
+        super().__init__()
         self.together = together
         self.asks: list[Any] = []
 
+    def run(self, connection: sqlite3.Connection) -> Sequence[LakestreamError | None]:
+        return self.together(connection, self.asks)
+
     def answer(self, outcome: Outcome) -> None:
         if isinstance(outcome, Failed):
-            outcomes: list[Outcome] = [outcome] * len(self.asks)
-        else:
-            outcomes = [Done(None) if error is None else Failed(error) for error in outcome.value]
-        for answer, own in zip(self.answers, outcomes, strict=True):
-            _fill(answer, own)
-
-    def _run(self, connection: sqlite3.Connection) -> Sequence[LakestreamError | None]:
-        return self.together(connection, self.asks)
+            for answer in self.answers:
+                _fill(answer, outcome)
+            return
+        for answer, error in zip(self.answers, outcome.value, strict=True):
+            _fill(answer, _STORED if error is None else Failed(error))
 
 
 def _fill(answer: "asyncio.Future[Any]", outcome: Outcome) -> None:
     if answer.done():
         return  # the caller was cancelled meanwhile
-    match outcome:
-        case Done(value):
-            answer.set_result(value)
-        case Failed(error):
-            answer.set_exception(error)
+    if isinstance(outcome, Done):
+        answer.set_result(outcome.value)
+    else:
+        answer.set_exception(outcome.error)

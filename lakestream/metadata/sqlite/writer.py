@@ -21,7 +21,18 @@ from typing import Any
 from lakestream.metadata.sqlite.connection import BUSY_SECONDS_MAX, error_for
 from lakestream.metadata.sqlite.lane import Lane
 from lakestream.metadata.sqlite.turn import Turn
-from lakestream.metadata.sqlite.waiting import A, Done, Failed, Outcome, T, Together, Verb, Waiting, WaitingTogether
+from lakestream.metadata.sqlite.waiting import (
+    A,
+    Done,
+    Failed,
+    Outcome,
+    T,
+    Together,
+    Verb,
+    Waiting,
+    WaitingAlone,
+    WaitingTogether,
+)
 from lakestream.model.errors import Overloaded, StoreUnavailable
 from lakestream.world.clock import Clock
 
@@ -86,7 +97,7 @@ class Writer:
 
     def _wait_for(self, verb: Verb[T], *, rings: bool) -> "asyncio.Future[T]":
         self._check_room()
-        waiting = Waiting(verb, rings=rings)
+        waiting = WaitingAlone(verb, rings=rings)
         self._waiting.append(waiting)
         return self._answer_of(waiting)
 
@@ -120,7 +131,7 @@ class Writer:
             while self._waiting:
                 await self._gather()
                 group = [self._take() for _ in range(min(len(self._waiting), GROUP_VERBS_MAX))]
-                outcomes = await self._commit_in_turn([waiting.verb for waiting in group])
+                outcomes = await self._commit_in_turn([waiting.run for waiting in group])
                 for waiting, outcome in zip(group, outcomes, strict=True):
                     waiting.answer(outcome)
                 if any(waiting.rings for waiting in group):

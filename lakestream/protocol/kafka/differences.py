@@ -26,9 +26,9 @@ DIFFERENCES = (
     ),
     Difference(
         "replication",
-        "The replication factor is 1, or -1 for the broker's choice; others are refused with "
+        "Any replication factor is taken, and what is shown is 1. Those below 1, but for -1, are refused with "
         "INVALID_REPLICATION_FACTOR. `min.insync.replicas` has no effect.",
-        "The object store replicates. A number that changes nothing is not accepted.",
+        "The object store replicates, however many brokers there are. Kafka Connect and many applications ask for 3.",
     ),
     Difference(
         "acks",
@@ -86,6 +86,13 @@ DIFFERENCES = (
         "broker configs",
         "Shown read-only, and few. They are set where the broker is started (`lakestream settings`).",
         "Brokers keep nothing of their own that a setting could be written to.",
+    ),
+    Difference(
+        "group configs",
+        "`consumer.session.timeout.ms` and `consumer.heartbeat.interval.ms` are shown for every group, read-only. They "
+        "are the same for all groups and set where brokers are started (`group.consumer_session_timeout_ms`, "
+        "`group.consumer_heartbeat_interval_ms`).",
+        "Not built yet: a group has no place of its own for them in the metadata store.",
     ),
     Difference(
         "controller",

@@ -10,9 +10,9 @@ nothing at all (acks=0). There are two ways to run, and an API chooses one:
     handle    async. Awaited in arrival order: the connection's next request starts when this one has finished.
               With `overlaps=True` (Fetch) it is started in arrival order and its waits overlap with what follows.
     start     No task a request. Called in arrival order, returns a response, or an asyncio.Future of one that is filled
-              later. If admission itself must wait, for
-              instance for validation in a thread, start returns a coroutine that returns one of these; the coroutine is
-              awaited before the connection's next request starts, the future is not.
+              later, or a future of anything and what makes a response of it (`Later`). If admission itself must wait,
+              for instance for validation in a thread, start returns a coroutine that returns one of these; the
+              coroutine is awaited before the connection's next request starts, the future is not.
               With `in_order=True` (OffsetCommit) the future is awaited too: what follows may read what it wrote.
 
 Responses leave in request order whatever finishes first. An exception becomes the API's own error response through
@@ -22,12 +22,21 @@ Responses leave in request order whatever finishes first. An exception becomes t
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Response: TypeAlias = Any
 """A response object of `messages.api(key)`, or None: send nothing."""
 
-Started: TypeAlias = "Response | asyncio.Future[Response]"
+
+class Later(NamedTuple):
+    """A response that is made when something else is done: cheaper than a future of its own."""
+
+    done: "asyncio.Future[Any]"
+    respond: "Callable[[asyncio.Future[Any]], Response]"
+    """Given `done`. Raises what the client is to be told."""
+
+
+Started: TypeAlias = "Response | asyncio.Future[Response] | Later"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from typing import Any
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.connection import Connection, Request, counted_bytes
 from lakestream.protocol.kafka.errors import kafka_error
-from lakestream.protocol.kafka.registry import Api, Client, CloseConnection, RequestContext
+from lakestream.protocol.kafka.registry import Api, Client, CloseConnection, Later, RequestContext
 from lakestream.protocol.kafka.service import Service
 from lakestream.protocol.kafka.wire.errors import MalformedRequest, UnsupportedRequest
 
@@ -29,6 +29,10 @@ WRITE_BYTES_MAX = 1024 * 1024
 
 LINGER_S = 1.0
 """How long a client may take to close its end after we have said goodbye."""
+
+Respond = Callable[["asyncio.Future[Any]"], Any]
+
+_UNFINISHED = (asyncio.Future, Later)
 
 
 class Session(asyncio.BufferedProtocol):
@@ -88,7 +92,7 @@ class Session(asyncio.BufferedProtocol):
         if self._draining or self._ended:
             return  # read and thrown away: closing a socket that has unread bytes resets it, and answers are lost
         self._progress_at = self._service.loop.time()
-        self._receive(partial(self._connection.received, nbytes))
+        self._receive(self._connection.received, nbytes)
         self._proceed()
 
     def eof_received(self) -> bool:
@@ -162,7 +166,7 @@ class Session(asyncio.BufferedProtocol):
 
     def _admit_held(self) -> bool:
         """A frame was held because too many requests were unanswered: let it in once half of them are answered."""
-        if not self._waits_for_slot or self._draining:
+        if self._draining:
             return False
         if self._connection.outstanding * 2 > self._service.limits.inflight_requests_max:
             return False
@@ -173,9 +177,9 @@ class Session(asyncio.BufferedProtocol):
         self._receive(self._connection.admitted)
         return True
 
-    def _receive(self, taken_in: Callable[[], list[Request]]) -> None:
+    def _receive(self, take_in: Callable[..., list[Request]], *about: int) -> None:
         try:
-            requests = taken_in()
+            requests = take_in(*about)
         except (MalformedRequest, UnsupportedRequest) as problem:
             self._service.log.info("closing a connection", client=self._client.host, reason=str(problem))
             self._end()
@@ -201,8 +205,9 @@ class Session(asyncio.BufferedProtocol):
         while not self._ended:
             while self._queue and self._busy is None and self._writing and not self._ended:
                 self._start(self._queue.popleft())
-            self._flush()
-            if not self._admit_held():
+            if self._connection.is_writable:
+                self._flush()
+            if not self._waits_for_slot or not self._admit_held():
                 break
         self._read_or_pause()
         if self._draining and not self._connection.outstanding:
@@ -225,16 +230,21 @@ class Session(asyncio.BufferedProtocol):
         except Exception as problem:  # noqa: BLE001 - whatever goes wrong concerns this request alone
             self._fail(request, problem)
             return
-        if isinstance(started, asyncio.Future):
+        if isinstance(started, _UNFINISHED):
             self._running_bytes += request.held_bytes
-            started.add_done_callback(partial(self._completed, request))
+            done = self._when_done(request, started)
             if self._api(request).in_order:
-                self._busy = started
+                self._busy = done
         elif isinstance(started, CoroutineType):
             self._running_bytes += request.held_bytes
             self._busy = self._service.loop.create_task(self._in_order(request, started))
         else:
             self._answer(request, started)
+
+    def _when_done(self, request: Request, started: "asyncio.Future[Any] | Later") -> "asyncio.Future[Any]":
+        done, respond = started if isinstance(started, Later) else (started, asyncio.Future.result)
+        done.add_done_callback(partial(self._completed, request, respond))
+        return done
 
     def _call(self, api: Api, request: Request) -> Any:
         if api.start is not None:
@@ -257,25 +267,31 @@ class Session(asyncio.BufferedProtocol):
             self._landed(request)
             self._fail(request, problem)
         else:
-            if isinstance(started, asyncio.Future):
-                started.add_done_callback(partial(self._completed, request))
+            if isinstance(started, _UNFINISHED):
+                self._when_done(request, started)
             else:
                 self._landed(request)
                 self._answer(request, started)
         self._busy = None
         self._proceed_soon()
 
-    def _completed(self, request: Request, future: "asyncio.Future[Any]") -> None:
+    def _completed(self, request: Request, respond: "Respond", done: "asyncio.Future[Any]") -> None:
         self._landed(request)
-        if self._busy is future:
+        if self._busy is done:
             self._busy = None
-        if future.cancelled():
+        if done.cancelled():
             self._end()
-        elif (problem := future.exception()) is not None:
-            self._fail(request, problem)
         else:
-            self._answer(request, future.result())
-        self._proceed_soon()
+            try:
+                response = respond(done)
+            except BaseException as problem:  # noqa: BLE001 - as above, and whatever else the future was given
+                self._fail(request, problem)
+            else:
+                self._answer(request, response)
+        if self._connection.outstanding > 1:
+            self._proceed_soon()  # others may finish in this turn, and leave in the same write
+        else:
+            self._proceed()
 
     def _landed(self, request: Request) -> None:
         self._running_bytes -= request.held_bytes

@@ -89,6 +89,10 @@ def _describe_cluster(api: Any, topic: str, topic_id: bytes, version: int) -> An
     return api.Request(include_cluster_authorized_operations=True)
 
 
+def _list_config_resources(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(resource_types=[2, 32])
+
+
 def _describe_topic_partitions(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
     return api.Request(topics=[api.request.TopicRequest(name=topic)])
 
@@ -112,6 +116,7 @@ REQUESTS: Mapping[int, Callable[[Any, str, bytes, int], Any]] = {
     44: _alter_configs,
     46: _list_reassignments,
     60: _describe_cluster,
+    74: _list_config_resources,
     75: _describe_topic_partitions,
 }
 

@@ -11,10 +11,11 @@ from .running import Running
 from .wire_client import WireClient
 
 UNKNOWN_TOPIC, INVALID_TOPIC, TOPIC_EXISTS, INVALID_PARTITIONS, INVALID_REPLICATION = 3, 17, 36, 37, 38
+UNSUPPORTED_VERSION = 35
 INVALID_ASSIGNMENT, INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_TOPIC_ID = 39, 40, 42, 100
-TOPIC, BROKER = 2, 4
+TOPIC, BROKER, CLIENT_METRICS, GROUP = 2, 4, 16, 32
 create, delete, grow = messages.api(19), messages.api(20), messages.api(37)
-describe, replace, edit = messages.api(32), messages.api(33), messages.api(44)
+describe, replace, edit, listing = messages.api(32), messages.api(33), messages.api(44), messages.api(74)
 
 
 def _create(client: WireClient, *topics: Any, version: int = 7, validate_only: bool = False) -> list[Any]:
@@ -327,11 +328,38 @@ def test_replacing_configs_resets_what_is_not_named(topic: str, client: WireClie
     assert _value(client, topic, "retention.bytes") == ("77", 1)
 
 
+def test_a_group_shows_what_its_members_must_keep_to(client: WireClient) -> None:
+    shown = {each.name: (each.value, each.read_only) for each in _describe(client, GROUP, "any").configs}
+    assert shown == {
+        "consumer.heartbeat.interval.ms": ("5000", True),
+        "consumer.session.timeout.ms": ("45000", True),
+    }
+    assert _describe(client, GROUP, "").error_code.value == INVALID_REQUEST
+
+
+def test_topics_and_brokers_are_listed_as_what_has_configs(topic: str, client: WireClient) -> None:
+    def listed(*types: int, version: int = 1) -> Any:
+        return client.call(74, version, listing.Request(resource_types=list(types)))
+
+    topics = {each.resource_name for each in listed(TOPIC).config_resources}
+    assert topic in topics
+    everything = {(each.resource_type, each.resource_name) for each in listed().config_resources}
+    assert everything == {(TOPIC, name) for name in topics} | {(BROKER, "1"), (BROKER, "2")}
+    assert listed(GROUP, CLIENT_METRICS).config_resources == ()
+    assert listed(version=0).config_resources == ()
+    assert listed(3).error_code.value == UNSUPPORTED_VERSION
+
+
+def test_any_replication_factor_is_taken_and_shown_as_one(name: str, client: WireClient) -> None:
+    (answer,) = _create(client, _new(name, replication=3))
+    assert (answer.error_code.value, answer.replication_factor) == (0, 1)
+
+
 def test_brokers_cannot_be_configured_and_nothing_twice_in_one_request(topic: str, client: WireClient) -> None:
     configs = [edit.request.AlterableConfig(name="retention.ms", value="9")]
     resources = [
         edit.request.AlterConfigsResource(resource_type=kind, resource_name=each, configs=configs)
-        for kind, each in [(BROKER, "1"), (TOPIC, topic), (TOPIC, topic), (32, "group")]
+        for kind, each in [(BROKER, "1"), (TOPIC, topic), (TOPIC, topic), (GROUP, "group")]
     ]
     answers = client.call(44, 1, edit.Request(resources=resources)).responses
     assert [each.error_code.value for each in answers] == [INVALID_REQUEST] * 4

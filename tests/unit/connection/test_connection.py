@@ -183,6 +183,18 @@ def test_a_closed_gate_holds_the_connection_until_it_opens() -> None:
     assert gate.asked == [one.unreleased_bytes // 2] * 2
 
 
+def test_a_small_frame_that_came_whole_is_held_at_a_closed_gate_as_well() -> None:
+    gate = OpenGate()
+    one = connection(gate)
+    gate.open = False
+    assert feed(one, heartbeat_frame(1)) == []
+    assert one.awaited == gate.asked[0] == len(heartbeat_frame(1)) - 4
+    gate.open = True
+    assert [request.correlation_id for request in one.admitted()] == [1]
+    assert [request.correlation_id for request in feed(one, heartbeat_frame(2))] == [2]
+    assert len(gate.asked) == 2
+
+
 def test_the_gate_is_asked_once_per_frame_and_before_it_is_complete() -> None:
     gate = OpenGate()
     one = connection(gate)

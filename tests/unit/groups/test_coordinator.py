@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -112,7 +111,7 @@ def test_another_broker_takes_over_and_the_first_one_changes_nothing_any_more() 
         await first.coordinator.heartbeat(heartbeat_ask("a", generation))
         ask = CommitAsk(group=GROUP, member_id="a", generation=generation, offsets=ONE)
         await second.administration.commit(ask)
-        stale = replace(ask, offsets={ORDERS_0: CommittedOffset(3)})
+        stale = ask._replace(offsets={ORDERS_0: CommittedOffset(3)})
         with pytest.raises(NotCoordinator):
             await first.administration.commit(stale)
         assert await second.administration.fetch(FetchAsk(group=GROUP), [ORDERS_0]) == ONE
@@ -211,7 +210,7 @@ def test_a_commit_that_was_not_answered_cannot_land_after_later_ones() -> None:
         ask = CommitAsk(group=GROUP, member_id="a", generation=1, offsets=ONE)
         with pytest.raises(CoordinatorNotAvailable):
             await on.administration.commit(ask)
-        await on.administration.commit(replace(ask, offsets={ORDERS_0: CommittedOffset(9)}))
+        await on.administration.commit(ask._replace(offsets={ORDERS_0: CommittedOffset(9)}))
         with pytest.raises(NotCoordinator):
             await store.late[0]()
         assert store.rows[GROUP].offsets[ORDERS_0].offset == 9

@@ -31,17 +31,17 @@ ORDERS = frozenset({"orders"})
 def commit(bench: Bench, member: str = "", generation: int = -1, **changes: object) -> int:
     ask = CommitAsk(group=GROUP, member_id=member, generation=generation, offsets={}, **changes)  # type: ignore[arg-type]
     turn = Turn(now_ms=bench.now_ms, limits=bench.limits, topics=bench.topics)
-    return check_commit(bench.machine.group, ask, turn)
+    return check_commit(bench.machine.group, ask, turn.now_ms)
 
 
 def test_anyone_commits_to_a_group_that_does_not_exist() -> None:
     turn = Turn(now_ms=0, limits=Bench().limits, topics=topics())
-    assert check_commit(None, CommitAsk(group=GROUP, offsets={}), turn) == NO_GENERATION
+    assert check_commit(None, CommitAsk(group=GROUP, offsets={}), turn.now_ms) == NO_GENERATION
     with pytest.raises(GroupNotFound):
-        check_commit(None, CommitAsk(group=GROUP, offsets={}, member_id="a", generation=3), turn)
+        check_commit(None, CommitAsk(group=GROUP, offsets={}, member_id="a", generation=3), turn.now_ms)
     old = CommitAsk(group=GROUP, offsets={}, member_id="a", generation=3, knows_member_epochs=False)
     with pytest.raises(IllegalGeneration):
-        check_commit(None, old, turn)
+        check_commit(None, old, turn.now_ms)
 
 
 def test_a_simple_consumer_commits_to_an_empty_group_only() -> None:

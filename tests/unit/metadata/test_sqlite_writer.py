@@ -1,8 +1,10 @@
 """Group commit: what waits together is made durable together, and fails alone."""
 
 import asyncio
+import gc
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -161,6 +163,28 @@ def test_asks_of_one_kind_that_wait_together_are_one_verb_and_are_answered_one_b
 
     asyncio.run(scenario())
     assert values(file) == [0, 2, 4, 100]
+
+
+def test_what_was_answered_is_gone_without_the_garbage_collector(connection: sqlite3.Connection, file: str) -> None:
+    class Ask: ...
+
+    async def scenario() -> None:
+        writer = writer_of(connection, file)
+
+        def together(connection: sqlite3.Connection, asks: Sequence[Ask]) -> list[LakestreamError | None]:
+            return [None] * len(asks)
+
+        asked = [Ask() for _ in range(3)]
+        left = [weakref.ref(one) for one in asked]
+        await asyncio.gather(*(writer.run_together(together, asked.pop()) for _ in range(3)))
+        await writer.run(insert(1))  # the rounds hold the last group until they have another
+        assert [one() for one in left] == [None] * 3
+
+    gc.disable()
+    try:
+        asyncio.run(scenario())
+    finally:
+        gc.enable()
 
 
 def test_a_verb_for_many_that_fails_fails_for_all_of_them_and_nobody_else(

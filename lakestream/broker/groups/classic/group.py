@@ -195,8 +195,8 @@ class ClassicGroup:
             turn.answer(member.sync_ticket, SyncRefused(error=error))
             member.sync_ticket = None
 
-    def keep_alive(self, member: ClassicMember, turn: Turn) -> None:
-        self.deadlines.set(Timer(TimerKind.SESSION, member.id), turn.now_ms + member.session_timeout_ms)
+    def keep_alive(self, member: ClassicMember, now_ms: int) -> None:
+        self.deadlines.set(Timer(TimerKind.SESSION, member.id), now_ms + member.session_timeout_ms)
 
     # --- saving --------------------------------------------------------------------------------
 
@@ -237,7 +237,7 @@ def restored_group(group: str, state: ClassicState, turn: Turn) -> ClassicGroup:
     for saved in state.members:
         member = restored_member(saved)
         restored.add(member, state.protocol_type or "")
-        restored.keep_alive(member, turn)
+        restored.keep_alive(member, turn.now_ms)
     restored.protocol_type, restored.protocol = state.protocol_type, state.protocol
     restored.leader, restored.settled = state.leader, state
     if state.members:

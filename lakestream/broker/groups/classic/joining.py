@@ -114,7 +114,7 @@ def _take_over(group: ClassicGroup, old_id: str, ask: JoinAsk, ticket: Ticket, t
     member = group.replace_static(old_id, ask.fresh_member_id, turn)
     votes_the_same = [offer.name for offer in member.offers] == [offer.name for offer in ask.offers]
     member.client_id, member.client_host = ask.client
-    group.keep_alive(member, turn)
+    group.keep_alive(member, turn.now_ms)
     group.update(member, ask.offers, ask.session_timeout_ms, ask.rebalance_timeout_ms)
     if group.phase is ClassicPhase.STABLE and (votes_the_same or group.elected_protocol() == group.protocol):
         turn.answer(ticket, _took_over(group, member, leader_before or "", ask.can_skip_assignment))

@@ -108,7 +108,7 @@ def _begin_generation(group: ClassicGroup, turn: Turn) -> None:
             turn.answer(member.join_ticket, joined(group, member))
             member.join_ticket = None
         member.is_new = False
-        group.keep_alive(member, turn)
+        group.keep_alive(member, turn.now_ms)
     group.joining.clear()
     group.unsynced = set(group.members)
     group.deadlines.set(SYNC, turn.now_ms + group.rebalance_timeout_ms())
@@ -136,4 +136,4 @@ def _send_back_to_join(group: ClassicGroup, turn: Turn) -> None:
         member.assignment = b""
         if member.sync_ticket is not None:
             group.refuse_sync(member, turn, RebalanceInProgress("another rebalance has begun: join again"))
-            group.keep_alive(member, turn)
+            group.keep_alive(member, turn.now_ms)

@@ -21,7 +21,7 @@ def heartbeat(group: ClassicGroup, ask: HeartbeatAsk, turn: Turn) -> None:
         raise IllegalGeneration(
             f"group '{group.group}' is in generation {group.generation}, not {ask.generation}: join again"
         )
-    group.keep_alive(member, turn)
+    group.keep_alive(member, turn.now_ms)
     if group.phase is ClassicPhase.PREPARING:
         raise RebalanceInProgress(f"group '{group.group}' is rebalancing: join again")
 

@@ -66,7 +66,7 @@ def _settle(group: ClassicGroup, ask: SyncAsk, turn: Turn) -> None:
         if member.sync_ticket is not None:
             turn.answer(member.sync_ticket, _synced(group, member))
             member.sync_ticket = None
-            group.keep_alive(member, turn)
+            group.keep_alive(member, turn.now_ms)
     group.settle(turn)
 
 

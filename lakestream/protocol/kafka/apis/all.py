@@ -31,6 +31,7 @@ from lakestream.protocol.kafka.apis import (
     api_60_describe_cluster,
     api_68_consumer_group_heartbeat,
     api_69_consumer_group_describe,
+    api_74_list_config_resources,
     api_75_describe_topic_partitions,
 )
 from lakestream.protocol.kafka.registry import Api
@@ -66,5 +67,6 @@ APIS: tuple[Api, ...] = (
     api_60_describe_cluster.API,
     api_68_consumer_group_heartbeat.API,
     api_69_consumer_group_describe.API,
+    api_74_list_config_resources.API,
     api_75_describe_topic_partitions.API,
 )

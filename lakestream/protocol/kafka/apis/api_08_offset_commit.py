@@ -11,7 +11,7 @@ v7 static members. v8 flexible. v9 member epochs of the newer group protocol. v1
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,13 +23,14 @@ from lakestream.model.group import CommittedOffset, TopicPartition
 from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_partitions, known_partitions
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext, Started
+from lakestream.protocol.kafka.registry import Api, Later, RequestContext, Started
 from lakestream.protocol.kafka.wire import messages
 
 _commit = messages.api(8)
 
 MEMBER_EPOCHS_FROM_VERSION = 9
 BROKERS_RETENTION = -1
+NONE = int(KafkaError.NONE)
 
 Asked = Sequence[tuple[Any, Sequence[AskedPartition]]]
 """The topics of a request, and what each of their partitions is."""
@@ -49,8 +50,18 @@ def start(request: Any, context: RequestContext) -> "Started | Coroutine[Any, An
     begun = broker.groups.administration.begin_commit(ask)
     if begun is None:
         return _look_up_and_commit(request, context)
-    answer = partial(_response, asked, begun.refused)
-    return answer() if begun.stored is None else _when_stored(begun.stored, ask.group, answer)
+    if begun.stored is None:
+        return _response(asked, begun.refused)
+    return Later(begun.stored, partial(_when_stored, ask.group, asked, begun.refused))
+
+
+def _when_stored(
+    group: str, asked: Asked, refused: Mapping[TopicPartition, LakestreamError], stored: "asyncio.Future[None]"
+) -> Any:
+    error = stored.exception()
+    if error is not None:
+        raise told_to_clients(group, error) if isinstance(error, LakestreamError) else error
+    return _response(asked, refused)
 
 
 async def _look_up_and_commit(request: Any, context: RequestContext) -> Any:
@@ -62,25 +73,6 @@ async def _look_up_and_commit(request: Any, context: RequestContext) -> Any:
     ]
     refused = await broker.groups.administration.commit(_ask(request, context.api_version, asked))
     return _response(asked, refused)
-
-
-def _when_stored(stored: "asyncio.Future[None]", group: str, response: Callable[[], Any]) -> "asyncio.Future[Any]":
-    answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-
-    def done(stored: "asyncio.Future[None]") -> None:
-        if answer.done():
-            return
-        if stored.cancelled():
-            answer.cancel()
-        elif isinstance(error := stored.exception(), LakestreamError):
-            answer.set_exception(told_to_clients(group, error))
-        elif error is not None:
-            answer.set_exception(error)
-        else:
-            answer.set_result(response())
-
-    stored.add_done_callback(done)
-    return answer
 
 
 def _ask(request: Any, api_version: int, asked: Asked) -> CommitAsk:
@@ -111,9 +103,10 @@ def _response(asked: Asked, refused: Mapping[TopicPartition, LakestreamError]) -
 
 
 def _answer(asked: AskedPartition, refused: Mapping[TopicPartition, LakestreamError]) -> Any:
-    error = asked.found if isinstance(asked.found, LakestreamError) else refused.get(asked.found)
-    code = KafkaError.NONE if error is None else kafka_error(error)[0]
-    return _commit.OffsetCommitResponsePartition(partition_index=asked.part.partition_index, error_code=code)
+    part, found = asked
+    error = found if isinstance(found, LakestreamError) else refused.get(found)
+    code = NONE if error is None else kafka_error(error)[0]
+    return _commit.OffsetCommitResponsePartition(partition_index=part.partition_index, error_code=code)
 
 
 def _topic(topic: Any, partitions: list[Any]) -> Any:

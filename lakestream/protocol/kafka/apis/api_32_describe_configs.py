@@ -1,6 +1,7 @@
-"""DescribeConfigs (32), versions 1-4: configs of topics and of this broker, with where they come from.
+"""DescribeConfigs (32), versions 1-4: configs of topics, of groups and of this broker, with where they come from.
 
-- A topic shows every config there is, set or not; a broker a few that are true and read-only. Keys filter them.
+- A topic shows every config there is, set or not; a broker, and a group, a few that are true and read-only. Keys filter
+  them.
 - Synonyms of a config are the value that was set and the default behind it.
 
 v1 sources and synonyms. v3 types and documentation. v4 flexible.
@@ -15,9 +16,10 @@ from lakestream.protocol.kafka.apis.config_entries import (
     ConfigEntry,
     ConfigSource,
     broker_entries,
+    group_entries,
     topic_entries,
 )
-from lakestream.protocol.kafka.apis.config_resources import BROKER, TOPIC, topic_of
+from lakestream.protocol.kafka.apis.config_resources import BROKER, GROUP, TOPIC, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire import messages
@@ -46,9 +48,13 @@ async def _describe(resource: Any, request: Any, broker: Broker) -> Any:
 async def _entries(resource: Any, broker: Broker) -> Iterable[ConfigEntry]:
     if resource.resource_type == TOPIC:
         return topic_entries((await topic_of(resource, broker)).topic.config)
+    if resource.resource_type == GROUP:
+        if not resource.resource_name:
+            raise InvalidRequest("name the group: there are no configs that only some groups have")
+        return group_entries(broker.groups.holdings.limits)
     if resource.resource_type != BROKER:
         raise InvalidRequest(
-            f"resources of type {resource.resource_type} have no configs here: ask for topics or brokers"
+            f"resources of type {resource.resource_type} have no configs here: ask for topics, brokers or groups"
         )
     if resource.resource_name not in ("", str(broker.cluster.spec.id)):
         raise InvalidRequest(f"this is broker {broker.cluster.spec.id}: ask broker {resource.resource_name} itself")

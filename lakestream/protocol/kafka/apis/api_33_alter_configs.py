@@ -1,7 +1,8 @@
 """AlterConfigs (33), versions 0-2: replace all configs of a topic; what is not named falls back to its default.
 
 - Kept for older clients; IncrementalAlterConfigs loses nobody's changes.
-- Topics only: a broker's settings are given where it is started. One resource's failure leaves the others alone.
+- Topics only: settings of brokers and of groups are given where brokers are started. One resource's failure leaves
+  the others alone.
 
 v2 flexible.
 """

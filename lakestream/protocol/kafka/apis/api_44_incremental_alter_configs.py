@@ -1,7 +1,8 @@
 """IncrementalAlterConfigs (44), versions 0-1: set, delete, append to or subtract from single configs of a topic.
 
 - The edits of one topic are applied in one transaction, so two administrators lose nothing of each other's.
-- Topics only: a broker's settings are given where it is started. One resource's failure leaves the others alone.
+- Topics only: settings of brokers and of groups are given where brokers are started. One resource's failure leaves
+  the others alone.
 
 v1 flexible.
 """

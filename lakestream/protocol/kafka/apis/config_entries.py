@@ -1,7 +1,7 @@
 """Configs as Kafka shows them: value, where it comes from, what type it has.
 
-A topic's configs are all those that are known, set or not. A broker's are a few that clients ask for; they are true,
-and can only be changed where the broker is started.
+A topic's configs are all those that are known, set or not. A broker's are a few that clients ask for, a group's those
+that its members must keep to; they are true, and can only be changed where brokers are started.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from lakestream.broker.broker import Broker
+from lakestream.broker.groups.limits import GroupLimits
 from lakestream.model.config_definition import ConfigType
 from lakestream.model.topic_config import TOPIC_CONFIGS
 
@@ -78,6 +79,23 @@ def broker_entries(broker: Broker) -> list[ConfigEntry]:
         _given("default.replication.factor", "1", ShownType.INT, "Always 1: the object store replicates."),
         _given("message.max.bytes", batch_bytes, ShownType.INT, "A topic's default for max.message.bytes."),
         _given("num.partitions", str(limits.partitions_default), ShownType.INT, "A new topic's default."),
+    ]
+
+
+def group_entries(limits: GroupLimits) -> list[ConfigEntry]:
+    return [
+        _given(
+            "consumer.heartbeat.interval.ms",
+            str(limits.consumer_heartbeat_interval_ms),
+            ShownType.INT,
+            "How often members of the newer group protocol are told to heartbeat.",
+        ),
+        _given(
+            "consumer.session.timeout.ms",
+            str(limits.consumer_session_timeout_ms),
+            ShownType.INT,
+            "A member of the newer group protocol is dead after so long in silence.",
+        ),
     ]
 
 

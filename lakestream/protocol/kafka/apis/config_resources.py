@@ -1,4 +1,4 @@
-"""What configs belong to, as three APIs name it: a topic, or a broker by its id."""
+"""What configs belong to, as four APIs name it: a topic, a broker by its id, a group."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,6 +11,10 @@ from lakestream.model.topic import topic_name_problem
 
 TOPIC = 2
 BROKER = 4
+BROKER_LOGGER = 8
+CLIENT_METRICS = 16
+GROUP = 32
+"""Kafka's numbers."""
 
 
 def repeated(resources: Sequence[Any]) -> set[tuple[int, str]]:
@@ -34,5 +38,10 @@ def check_alterable(resource: Any, twice: set[tuple[int, str]]) -> None:
         raise InvalidRequest(f"'{resource.resource_name}' comes twice in the request; name it once")
     if resource.resource_type == BROKER:
         raise InvalidRequest("a broker's settings are given where it is started: see `lakestream settings`")
+    if resource.resource_type == GROUP:
+        raise InvalidRequest(
+            "timeouts of groups are the same for all of them and are given where brokers are started: see"
+            " `lakestream settings`, group.consumer_session_timeout_ms and group.consumer_heartbeat_interval_ms"
+        )
     if resource.resource_type != TOPIC:
         raise InvalidRequest(f"resources of type {resource.resource_type} have no configs here; topics do")

@@ -36,9 +36,12 @@ def known_partitions(
     if entry is None:
         return None
     topic, count = entry.topic.id, len(entry.topic.partitions)
-    if any(not 0 <= part.partition_index < count for part in parts):
-        return None
-    return [AskedPartition(part, TopicPartition(topic, part.partition_index)) for part in parts]
+    found = []
+    for part in parts:
+        if not 0 <= part.partition_index < count:
+            return None
+        found.append(AskedPartition(part, TopicPartition(topic, part.partition_index)))
+    return found
 
 
 async def _found(

@@ -1,0 +1,47 @@
+"""ListConfigResources (74), versions 0-1: which topics, brokers and groups have configs of their own.
+
+- Topics and brokers are listed by their names and ids. Groups and metrics of clients have no configs that could be set
+  here, so none is listed; `kafka-configs` asks for them all the same.
+
+v0 the metrics of clients alone. v1 types to choose from; none means all.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from lakestream.broker.broker import Broker
+from lakestream.protocol.kafka.apis.config_resources import BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP, TOPIC
+from lakestream.protocol.kafka.errors import KafkaError
+from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.wire import messages
+
+_list = messages.api(74)
+
+TYPES_FROM_VERSION = 1
+KNOWN = (TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP)
+
+
+async def handle(request: Any, context: RequestContext) -> Any:
+    types = request.resource_types if context.api_version >= TYPES_FROM_VERSION else [CLIENT_METRICS]
+    if any(each not in KNOWN for each in types):
+        return _list.Response(error_code=KafkaError.UNSUPPORTED_VERSION, config_resources=[])
+    return _list.Response(
+        config_resources=[
+            _list.ConfigResource(resource_name=name, resource_type=each)
+            for each in dict.fromkeys(types or KNOWN)
+            for name in _names(each, context.broker)
+        ]
+    )
+
+
+def _names(kind: int, broker: Broker) -> Iterable[str]:
+    if kind == TOPIC:
+        return sorted(entry.topic.name for entry in broker.directory.all())
+    return [str(each.id) for each in broker.cluster.listed()] if kind == BROKER else ()
+
+
+def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+    return _list.Response(error_code=code, config_resources=[])
+
+
+API = Api(key=74, name="ListConfigResources", versions=(0, 1), handle=handle, error_response=error_response)
