@@ -55,7 +55,7 @@ async def _gateway(settings: Settings, life: Life) -> None:
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     with suppress(NamespaceExists):
         await store.tables.create_namespace(STREAMS, {})
-    brokers = Brokers(store)
+    brokers = Brokers(store, clock)
     tables = TableStatus(store, objects, ids=ids, grace_ms=settings.wal.grace_ms)
     followers = FollowingTables(store=store, threads=schemas)
     catalog = catalog_routes(

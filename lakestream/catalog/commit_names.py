@@ -9,7 +9,8 @@ commit has written and not yet pointed to.
 
 Every name begins with the version that it was written for. A commit moves the pointer from one version to the next, so
 a version is reached once: what was written for one that has been reached is either referred to by now, or never will
-be. That is how leftovers of commits that failed or crashed are told, without a clock.
+be. That is how leftovers of commits that failed or crashed are told, without a clock. Where nobody commits for long,
+the table is moved to its next version as it is (table/left_commits.py).
 """
 
 from dataclasses import dataclass
@@ -48,6 +49,11 @@ def version_of(location: str) -> int:
     """The number that a name begins with, or -1 where someone named it otherwise."""
     number = location.rpartition("/")[2].partition("-")[0]
     return int(number) if number.isdecimal() else -1
+
+
+def is_awaiting(location: str, current_version: int) -> bool:
+    """Whether this is an object of a commit that may still be made."""
+    return location.endswith(_ENDS) and version_of(location) > current_version
 
 
 def is_settled(location: str, current_version: int) -> bool:

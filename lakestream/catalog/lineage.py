@@ -3,13 +3,18 @@
 from collections.abc import Iterator
 
 from lakestream.catalog.summaries import JOB, LAST_ROWS_MS
-from lakestream.catalog.values import Json, Metadata
+from lakestream.catalog.values import Json, Metadata, by_id
 
 
 def line_of(metadata: Metadata, snapshot_id: int | None) -> Iterator[Json]:
     """A snapshot and those before it, newest first."""
+    head = None if snapshot_id is None else by_id(metadata["snapshots"], "snapshot-id", snapshot_id)
+    if head is None:
+        return
+    yield head  # mostly enough for whoever asks: an old table's other snapshots are looked at only then
+    snapshot_id = head.get("parent-snapshot-id")
     snapshots = {snapshot["snapshot-id"]: snapshot for snapshot in metadata["snapshots"]}
-    for _ in range(len(snapshots)):
+    for _ in range(len(snapshots) - 1):
         snapshot = snapshots.get(snapshot_id)
         if snapshot is None:
             return

@@ -10,9 +10,10 @@ again under its old name shares nothing with it.
 
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from urllib.parse import unquote, urlsplit
 
-from lakestream.model.errors import ObjectMissing
+from lakestream.model.errors import ObjectExists, ObjectMissing
 from lakestream.model.table import TableId
 from lakestream.model.table_errors import DamagedTable, InvalidLocation
 from lakestream.world.objects.keys import key_problem
@@ -82,13 +83,18 @@ class TableObjects:
         """On a file store: engines that write there before the table exists do not all make the folder (DuckDB)."""
         if not self._objects.is_remote:
             key = f"{self.key_of(location)}/{_FOLDER_MAKER}"
-            await self._objects.put(key, [b""])
+            with suppress(ObjectExists):  # left by one who was killed between the two
+                await self._objects.put(key, [b""])
             await self._objects.delete([key])
 
     async def list_below(self, folder: str) -> list[str]:
         """Locations of everything there is."""
+        return list(await self.written_below(folder))
+
+    async def written_below(self, folder: str) -> dict[str, int]:
+        """Locations of everything there is, and when each was written, in milliseconds."""
         prefix = self.key_of(folder) + "/"
-        return [f"{folder}/{info.key.removeprefix(prefix)}" async for info in self._objects.list(prefix)]
+        return {f"{folder}/{i.key.removeprefix(prefix)}": i.modified_ms async for i in self._objects.list(prefix)}
 
     async def delete(self, locations: Sequence[str]) -> None:
         """What is missing is no error."""

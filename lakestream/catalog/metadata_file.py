@@ -9,7 +9,7 @@ nobody knows, never a torn table. Files are never changed, so what was read once
 import gzip
 import json
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from lakestream.catalog.commit_names import numbered, version_of
@@ -77,31 +77,39 @@ def file_location(metadata: Metadata, *, version: int, uuid: str, folder: str | 
     return f"{folder}/{numbered(version)}-{uuid}{compressed}.metadata.json"
 
 
-def encode_metadata(metadata: Metadata) -> bytes:
-    return _dumped(metadata).encode()
+def encode_metadata(metadata: Any) -> bytes:
+    """Metadata, or any part of it."""
+    return json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 class MetadataEncoder:
     """The same bytes, without writing out again what a table's metadata had before: snapshots, history, schemas."""
 
     def __init__(self) -> None:
-        self._texts: Remembered[str] = Remembered(bytes_max=_TEXTS_BYTES_MAX)
+        self._texts: Remembered[bytes] = Remembered(bytes_max=_TEXTS_BYTES_MAX)
 
     def encode(self, metadata: Metadata) -> bytes:
         owner = metadata.get("table-uuid", "")
-        members = [member for value in metadata.values() if isinstance(value, list) for member in value]
-        texts = iter(self._texts.all(owner, members, _dumped))
-        parts = (
-            f"{_dumped(name)}:[{','.join(islice(texts, len(value)))}]"
-            if isinstance(value, list)
-            else f"{_dumped(name)}:{_dumped(value)}"
-            for name, value in metadata.items()
-        )
-        return f"{{{','.join(parts)}}}".encode()
+        members = list(chain.from_iterable(value for value in metadata.values() if isinstance(value, list)))
+        texts = iter(self._texts.all(owner, members, _as_next_member))
+        pieces: list[bytes] = []
+        for name, value in metadata.items():
+            pieces.append(_as_next_member(name))
+            if isinstance(value, list):
+                pieces += (b":[", *_without_first_comma(list(islice(texts, len(value)))), b"]")
+            else:
+                pieces += (b":", encode_metadata(value))
+        # Joined once: an old table's metadata are some hundred kilobytes, which would be copied at every level.
+        return b"".join((b"{", *_without_first_comma(pieces), b"}"))
 
 
-def _dumped(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+def _as_next_member(value: Any) -> bytes:
+    """With the comma before it."""
+    return b"," + encode_metadata(value)
+
+
+def _without_first_comma(texts: list[bytes]) -> list[bytes]:
+    return [texts[0][1:], *texts[1:]] if texts else []
 
 
 def decode_metadata(content: Buffer, location: str) -> MetadataFile:
@@ -132,6 +140,13 @@ class MetadataFiles:
         file = decode_metadata(await self._objects.read(location), location)
         self._kept.keep(location, file)
         return file
+
+    async def read_offered(self, location: str) -> MetadataFile:
+        """What someone says is a metadata file. Raises InvalidTableChange where it is none, and InvalidLocation."""
+        try:
+            return await self.read(location)
+        except DamagedTable as error:
+            raise InvalidTableChange(f"there is no metadata file at {location}: check the location") from error
 
     async def write_first(self, metadata: Metadata, *, folder: str | None = None) -> str:
         """Where the metadata of a new table or view is now."""

@@ -14,7 +14,7 @@ from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.manifests import Content, ListEncoder, decode_manifest_list
 from lakestream.catalog.rolling import living, manifests_to_roll
 from lakestream.catalog.table_state import NewObject, TableState, has_lineage, head_of
-from lakestream.catalog.values import Metadata, by_id
+from lakestream.catalog.values import Json, Metadata, by_id
 from lakestream.model.table_errors import DamagedTable
 
 _ENTRIES_BYTES_MAX = 32 * 1024 * 1024
@@ -72,8 +72,12 @@ class SnapshotFiles:
 
     async def manifest_list(self, metadata: Metadata, snapshot_id: int) -> Sequence[ManifestFile]:
         snapshot = by_id(metadata["snapshots"], "snapshot-id", snapshot_id)
-        if snapshot is None or "manifest-list" not in snapshot:
-            raise DamagedTable(f"the table has no manifest list of snapshot {snapshot_id}: restore its metadata")
+        return await self.list_of(snapshot or {"snapshot-id": snapshot_id})
+
+    async def list_of(self, snapshot: Json) -> Sequence[ManifestFile]:
+        if "manifest-list" not in snapshot:
+            id = snapshot["snapshot-id"]
+            raise DamagedTable(f"the table has no manifest list of snapshot {id}: restore its metadata")
         location = snapshot["manifest-list"]
         if (kept := self._lists.get(location)) is None:
             kept = decode_manifest_list(await self._objects.read(location), location)

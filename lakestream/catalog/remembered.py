@@ -4,11 +4,12 @@
     commit n+1:  snapshots [b c d]    ->  only D is made, B and C are those of commit n
 
 A commit builds on the one before it and shares all but a few of its values, the same objects. So an old table's commit
-makes as much as a young one's.
+makes as much as a young one's. What is looked up for the many that stay is looked up by C code, and what is no longer
+asked for is forgotten once it is the greater part: an old table has hundreds of values, and a commit waits for this.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from lakestream.catalog.kept import Kept
 
@@ -16,26 +17,49 @@ T = TypeVar("T", str, bytes)
 
 _VALUE_BYTES = 150
 """What remembering takes beside what was made."""
+_UNASKED_SHARE_MAX = 2
+"""At most so many times the values that were asked for last are held."""
 
 
-class _Made(NamedTuple):
-    by_id: dict[int, tuple[Any, Any]]
-    bytes: int
+class _Held(Generic[T]):
+    """By the addresses of the values. A value that is held keeps its address, so no other can be taken for it."""
+
+    __slots__ = ("bytes", "made", "values")
+
+    def __init__(self) -> None:
+        self.values: dict[int, Any] = {}
+        self.made: dict[int, T] = {}
+        self.bytes = 0
+
+    def add(self, at: int, value: Any, made: T) -> None:
+        self.values[at] = value
+        self.made[at] = made
+        self.bytes += _VALUE_BYTES + len(made)
 
 
 class Remembered(Generic[T]):
     """Of each owner, what it had when it last asked."""
 
     def __init__(self, *, bytes_max: int) -> None:
-        self._kept: Kept[_Made] = Kept(bytes_max=bytes_max, weigh=lambda made: made.bytes)
+        self._kept: Kept[_Held[T]] = Kept(bytes_max=bytes_max, weigh=lambda held: held.bytes)
 
     def all(self, owner: str, values: Sequence[Any], make: Callable[[Any], T]) -> list[T]:
         """What `make` gives for each of the values; it must always give the same for the same value and owner."""
-        kept = self._kept.get(owner)
-        before = kept.by_id if kept else {}
-        # An object that is held here keeps its address, so no other value can be taken for it.
-        now = {id(value): before.get(id(value)) or (value, make(value)) for value in values}
-        made: list[T] = [now[id(value)][1] for value in values]
-        self._kept.drop(owner)
-        self._kept.keep(owner, _Made(now, _VALUE_BYTES * len(now) + sum(map(len, made))))
+        held: _Held[T] = self._kept.get(owner) or _Held()
+        self._kept.drop(owner)  # it is weighed again below
+        addresses = list(map(id, values))
+        for at, value in zip(addresses, values, strict=True):
+            if at not in held.made:
+                held.add(at, value, make(value))
+        made = list(map(held.made.__getitem__, addresses))
+        if len(held.made) > _UNASKED_SHARE_MAX * len(values):
+            held = _only(held, addresses)
+        self._kept.keep(owner, held)
         return made
+
+
+def _only(held: _Held[T], addresses: Sequence[int]) -> _Held[T]:
+    staying: _Held[T] = _Held()
+    for at in dict.fromkeys(addresses):
+        staying.add(at, held.values[at], held.made[at])
+    return staying

@@ -1,6 +1,7 @@
 """Requests about tables and views, whoever makes them: what they carry besides the change itself."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lakestream.catalog.values import Json
@@ -33,6 +34,11 @@ class Once:
 def receipt_of(once: Once | None, answer: Json) -> Receipt | None:
     """What to keep with the effect of a request, so that its repeat gets the same answer."""
     return None if once is None else Receipt(key=once.key, request=once.request, answer=json.dumps(answer))
+
+
+def located(locations: Sequence[str], namespace: Namespace, name: str) -> Json:
+    """What a receipt remembers of the metadata files that a request made; the first is of the table of this name."""
+    return {"metadata-locations": list(locations), "name": [*namespace, name]}
 
 
 def checked_name(name: object) -> str:

@@ -16,13 +16,13 @@ from lakestream.catalog.guards import check_drop, log_is_read_only
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles, encode_metadata
 from lakestream.catalog.preparing import Prepared, Preparing, check_locations, creation_of
-from lakestream.catalog.requests import Once, TableChange, checked_name, receipt_of
+from lakestream.catalog.requests import Once, TableChange, checked_name, located, receipt_of
 from lakestream.catalog.topic_table import branch_table, suffix_of
 from lakestream.catalog.values import Json, Metadata, wanted
 from lakestream.metadata.missing import shown_table, table_exists
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.errors import Conflict, LakestreamError, UnknownTopicId
-from lakestream.model.table import LOG_BRANCH, Namespace, PointerMove, TableKind, TablePointer
+from lakestream.model.table import LOG_BRANCH, Namespace, TableKind, TablePointer
 from lakestream.model.table_errors import CommitConflict, Guarded, InvalidTableChange, UnknownTable
 from lakestream.model.topic import TopicId
 from lakestream.world.clock import Clock
@@ -102,7 +102,8 @@ class Tables:
         metadata = self._new(request)
         location = await self._files.write_first(metadata)
         try:
-            await self._point_to([creation_of(namespace, name, metadata, location)], [location], once)
+            made = creation_of(namespace, name, metadata, location)
+            await self._store.move_tables([made], receipt=receipt_of(once, located([location], namespace, name)))
         except Conflict:
             await self._files.delete((location,))
             raise
@@ -111,27 +112,34 @@ class Tables:
     async def register(self, namespace: Namespace, request: Json, *, once: Once | None = None) -> MetadataFile:
         """Take up a table that someone else's metadata file describes."""
         name, location = checked_name(request.get("name")), wanted(request, "metadata-location", str)
-        file = await self._files.read(location)
+        file = await self._files.read_offered(location)
         uuid = wanted(file.metadata, "table-uuid", str)
         known = await self._names.find(namespace, name)
         if known is None or not request.get("overwrite"):
             await self._names.check_free(namespace, name)
-            await self._point_to([creation_of(namespace, name, file.metadata, location)], [location], once)
+            made = creation_of(namespace, name, file.metadata, location)
+            await self._store.move_tables([made], receipt=receipt_of(once, located([location], namespace, name)))
             return file
         self._refuse_topic(known, namespace, name)
         pointer = replace(known[0], id=uuid, metadata_location=location)
-        await self._store.replace_table(known[0], pointer, receipt=receipt_of(once, _located([location])))
+        receipt = receipt_of(once, located([location], namespace, name))
+        await self._store.replace_table(known[0], pointer, receipt=receipt)
         return file
 
     async def commit(self, changes: Sequence[TableChange], *, once: Once | None = None) -> list[MetadataFile]:
         """Change several tables, all or none. Raises CommitConflict, TableExists, Guarded, InvalidTableChange."""
+        if not changes:
+            return []
         if len({(change.namespace, change.name) for change in changes}) != len(changes):
             raise InvalidTableChange("a transaction changes each table once: put all its updates together")
         for attempt in range(1, COMMIT_ATTEMPTS_MAX + 1):
             prepared = await self._preparing.prepare_all(changes)
-            locations = [one.move.pointer.metadata_location for one in prepared]
+            moves = [one.move for one in prepared]
+            locations = [move.pointer.metadata_location for move in moves]
+            first = changes[0]
+            receipt = receipt_of(once, located(locations, first.namespace, first.name))
             try:
-                await self._point_to([one.move for one in prepared], locations, once)
+                await self._store.move_tables(moves, receipt=receipt)
             except Conflict as error:
                 await self._files.delete(tuple(locations))
                 if attempt == COMMIT_ATTEMPTS_MAX or not isinstance(error, CommitConflict):
@@ -188,9 +196,6 @@ class Tables:
         check_locations(self._objects, metadata)
         return metadata
 
-    async def _point_to(self, moves: Sequence[PointerMove], locations: Sequence[str], once: Once | None) -> None:
-        await self._store.move_tables(moves, receipt=receipt_of(once, _located(locations)))
-
     async def _drop_superfluous(self, prepared: Sequence[Prepared]) -> None:
         """The commit stands whether or not they can be deleted; a file left over harms nobody."""
         with suppress(LakestreamError):
@@ -205,7 +210,3 @@ class Tables:
         if pointer.topic is not None:
             with suppress(UnknownTopicId):
                 await self._delete_topic(pointer.topic)
-
-
-def _located(locations: Sequence[str]) -> Json:
-    return {"metadata-locations": list(locations)}

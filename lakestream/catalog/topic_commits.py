@@ -124,6 +124,9 @@ class TopicCommits:
             format_version=format_version,
         )
         await self._snapshots.write(objects)
+        await self._objects.make_folder(
+            f"{metadata['location']}/metadata"
+        )  # ours lie elsewhere, others' will lie there
         pointer = TablePointer(
             id=uuid,
             namespace=namespace,
@@ -305,8 +308,7 @@ class TopicCommits:
 
     async def _lists(self, metadata: Metadata) -> dict[int, Sequence[ManifestFile]]:
         """The manifest lists of all snapshots, by id."""
-        ids = [snapshot["snapshot-id"] for snapshot in metadata["snapshots"]]
-        return {id: await self._snapshots.manifest_list(metadata, id) for id in ids}
+        return {snapshot["snapshot-id"]: await self._snapshots.list_of(snapshot) for snapshot in metadata["snapshots"]}
 
     def _names(self, table: TableId, *, version: int) -> CommitNames:
         return CommitNames(folder=self._objects.commits_folder(table), version=version, attempt=self._ids.uuid())
@@ -336,6 +338,11 @@ class TopicCommits:
             objects=(*written, *unwritten),
             superfluous=(*next.superfluous, *superfluous),
         )
+
+    async def pass_version(self, pointer: TablePointer) -> PreparedCommit:
+        """The table as it is, under its next version: whatever else was written for that one can then never be
+        committed. Raises DamagedTable."""
+        return await self._next(pointer, await self._files.read(pointer.metadata_location), ())
 
     async def leftovers(self, listed: Sequence[str], pointer: TablePointer) -> list[str]:
         """What commits that failed or crashed left behind among the objects `listed`, which must have been listed

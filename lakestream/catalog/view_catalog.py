@@ -5,7 +5,7 @@ from dataclasses import replace
 from lakestream.catalog.finding import TableNames
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles
-from lakestream.catalog.requests import Once, TableChange, checked_name, receipt_of
+from lakestream.catalog.requests import Once, TableChange, checked_name, located, receipt_of
 from lakestream.catalog.requirements import check_requirements
 from lakestream.catalog.values import Json, Metadata, wanted
 from lakestream.catalog.views import apply_view_updates, new_view
@@ -56,7 +56,7 @@ class Views:
     async def register(self, namespace: Namespace, request: Json, *, once: Once | None = None) -> MetadataFile:
         name, location = checked_name(request.get("name")), wanted(request, "metadata-location", str)
         await self._check_new(namespace, name)
-        file = await self._files.read(location)
+        file = await self._files.read_offered(location)
         return await self._add(namespace, name, file.metadata, location, once)
 
     async def commit(self, change: TableChange, *, once: Once | None = None) -> MetadataFile:
@@ -71,7 +71,8 @@ class Views:
             moved = replace(pointer, metadata_location=location)
             move = PointerMove(pointer=moved, expected_location=pointer.metadata_location)
             try:
-                await self._store.move_tables([move], receipt=receipt_of(once, _located(location)))
+                receipt = receipt_of(once, located([location], change.namespace, change.name))
+                await self._store.move_tables([move], receipt=receipt)
                 break
             except Conflict as error:
                 await self._files.delete((location,))
@@ -113,9 +114,6 @@ class Views:
             metadata_location=location,
         )
         move = PointerMove(pointer=pointer, expected_location=None)
-        await self._store.move_tables([move], receipt=receipt_of(once, _located(location)))
+        receipt = receipt_of(once, located([location], namespace, name))
+        await self._store.move_tables([move], receipt=receipt)
         return await self._files.read(location)
-
-
-def _located(location: str) -> Json:
-    return {"metadata-locations": [location]}

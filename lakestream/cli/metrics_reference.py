@@ -9,6 +9,7 @@ from prometheus_client.core import Metric
 
 from lakestream.broker.metrics import Metrics
 from lakestream.model.group import PartitionLag
+from lakestream.protocol.rest.table_copies import CopiesCollector
 from lakestream.protocol.rest.table_lags import LagCollector, TableLag
 from lakestream.table.metrics import PipelineMetrics
 
@@ -34,12 +35,12 @@ _TABLE = """
 
 def reference_page() -> str:
     """The page, whole."""
-    gateway = LagCollector([TableLag("t", 1, 1, 1.0)])
+    gateway = (*LagCollector([TableLag("t", 1, 1, 1.0)]).collect(), *CopiesCollector({"t": 1}).collect())
     return (
         _HEAD
         + _table("Brokers", _seen_everything().registry.collect())
         + _table("Pipeline", PipelineMetrics().registry.collect())
-        + _table("Gateway", gateway.collect())
+        + _table("Gateway", gateway)
     )
 
 

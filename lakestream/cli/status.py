@@ -83,7 +83,7 @@ def _table_row(topic: str, table: Any) -> tuple[object, ...]:
     own = (
         table["files"],
         in_units(table["bytes"]),
-        in_units(table["bytes_over_one_copy"]),
+        f"{in_units(table['bytes_over_one_copy'])} ({table['copies']:.2f}x)",
         _time(table["last_commit_ms"]),
     )
     return (shown, *lag, *own)

@@ -202,6 +202,11 @@ class MetadataStore(Protocol):
         """One consistent read."""
         ...
 
+    async def wal_copies(self) -> dict[TopicId, int]:
+        """How many bytes of each topic's records are in its table and in WAL objects as well, whatever keeps those: the
+        grace, or a neighbour's records. Topics without any are absent. One consistent read (wal_copies.py)."""
+        ...
+
     async def forget_segments(self, segments: Sequence[SegmentId]) -> None:
         """Their objects are deleted: drop the rows. Living segments are left alone; rows of abandoned ones stay for
         a week more (segment_state.py), so that a zombie still finds the fate, and are not deletable again."""

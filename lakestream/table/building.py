@@ -73,7 +73,7 @@ def build_pipeline(
         ),
         committer=Committer(store=store, objects=objects, locations=locations, commits=commits, clock=clock),
         left_behind=left_behind,
-        left_commits=LeftCommits(store, locations, commits),
+        left_commits=LeftCommits(store, locations, commits, clock, grace_ms=grace_ms),
         left_files=LeftFiles(store, locations, commits, clock),
         trimming=Trimming(
             store, commits, Copies(store, objects, locations, commits), clock, counted, grace_ms=grace_ms

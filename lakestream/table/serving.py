@@ -4,8 +4,6 @@ What goes wrong in a round is logged and tried again, after a pause that grows. 
 given up: the process ends, and its supervisor starts it with a fresh one.
 """
 
-import math
-
 import structlog
 
 from lakestream.model.errors import LakestreamError
@@ -21,6 +19,9 @@ POLL_SECONDS = 0.5
 PAUSE_SECONDS_MAX = 30.0
 ENGINE_FAILURES_MAX = 3
 SWEEP_SECONDS = 600.0
+SWEEP_SECONDS_MAX = 1_800.0
+"""Leftovers are swept when nothing else is to be done; but a pipeline of many topics never rests, and what it forgets
+only then (jobs that are done, files of commits that were not) would grow without end."""
 UPKEEP_SECONDS = 10.0
 """Between looks for files that the log no longer needs: one small query where there are none."""
 
@@ -28,7 +29,7 @@ UPKEEP_SECONDS = 10.0
 async def run_rounds(pipeline: Pipeline, lease: LeaseKeeper, clock: Clock) -> None:
     """For ever. Raises RewriteFailed when the engine has failed too often in a row."""
     engine_failures, pause, kept_up_at = 0, POLL_SECONDS, clock.monotonic()
-    swept_at = -math.inf  # at the first rest: whoever was here before may have crashed
+    swept_at = clock.monotonic() - SWEEP_SECONDS  # at the first rest: whoever was here before may have crashed
     while True:
         try:
             busy = await _round(pipeline, lease)
@@ -36,7 +37,8 @@ async def run_rounds(pipeline: Pipeline, lease: LeaseKeeper, clock: Clock) -> No
             if lease.held() is not None and clock.monotonic() - kept_up_at > UPKEEP_SECONDS:
                 await pipeline.upkeep()
                 kept_up_at = clock.monotonic()
-            if not busy and lease.held() is not None and clock.monotonic() - swept_at > SWEEP_SECONDS:
+            wait_seconds = SWEEP_SECONDS_MAX if busy else SWEEP_SECONDS
+            if lease.held() is not None and clock.monotonic() - swept_at >= wait_seconds:
                 await pipeline.sweep()
                 swept_at = clock.monotonic()
         except LakestreamError as error:

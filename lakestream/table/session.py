@@ -59,6 +59,9 @@ def _settings(limits: SparkLimits) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
         "spark.sql.shuffle.partitions": "1",
+        # A plan of one step that runs once: to generate code for it, or to look at it again, takes longer than it does.
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.python.daemon.module": "lakestream.table.worker_daemon",
         "spark.python.worker.reuse": "true",
         "spark.speculation": "false",

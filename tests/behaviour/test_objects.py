@@ -188,6 +188,32 @@ def test_a_missing_object_is_said_to_be_missing(run: Run) -> None:
     run(ask)
 
 
+def test_sizes_are_told_in_the_order_of_the_keys_and_missing_objects_have_none(run: Run) -> None:
+    async def ask(store: ObjectStore) -> None:
+        await store.put("wal/a", [b"one"])
+        await store.put("wal/empty", [])
+        await store.put("wal/b/c", [b"three"])
+        keys = ["wal/b/c", "wal/gone", "wal/empty", "wal/a", "wal/b", "wal/a/below"]
+        assert list(await store.sizes(keys)) == [5, None, 0, 3, None, None]
+        assert list(await store.sizes([])) == []
+
+    run(ask)
+
+
+def test_puts_that_were_foreseen_are_puts_like_others(run: Run) -> None:
+    async def ask(store: ObjectStore) -> None:
+        await store.foresee_puts(2)
+        assert await keys_below(store, "") == []
+        for name in "abc":
+            await store.put(f"wal/{name}", [name.encode()])
+        await store.foresee_puts(2)
+        with pytest.raises(ObjectExists):
+            await store.put("wal/a", [b"again"])
+        assert [bytes(await store.get(key)) for key in await keys_below(store, "")] == [b"a", b"b", b"c"]
+
+    run(ask)
+
+
 def test_a_listing_is_in_key_order_and_by_string_prefix(run: Run) -> None:
     keys = ["a", "wal/b-c", "wal/b/1", "wal/b/2", "wal/b0", "wal/c", "walrus"]
 

@@ -67,6 +67,9 @@ class ReachedObjects:
     async def get_tail(self, key: str, length: int) -> tuple[Buffer, int]:
         return await self._life.call("objects", "get", lambda: self._inner.get_tail(key, length), key)
 
+    async def sizes(self, keys: Sequence[str]) -> Sequence[int | None]:
+        return await self._life.call("objects", "get", lambda: self._inner.sizes(keys), ",".join(keys))
+
     async def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
         async def all_at_once() -> Sequence[ObjectInfo]:
             return [info async for info in self._inner.list(prefix)]
@@ -80,6 +83,9 @@ class ReachedObjects:
             await self._inner.delete(keys)
 
         await self._life.call("objects", "delete", delete, ",".join(keys))
+
+    async def foresee_puts(self, count: int) -> None:
+        await self._inner.foresee_puts(count)
 
     async def close(self) -> None:
         pass

@@ -21,6 +21,7 @@ class Draft:
     last_order_id: int | None = None
     last_version_id: int | None = None
     added_snapshots: set[int] = field(default_factory=set)
+    has_removed_snapshots: bool = False
 
     @property
     def format_version(self) -> int:

@@ -59,6 +59,7 @@ def remove_snapshots(draft: Draft, update: Json) -> None:
     for kind in ("statistics", "partition-statistics"):
         if draft.metadata.get(kind):
             draft.metadata[kind] = [one for one in draft.objects(kind) if one.get("snapshot-id") not in ids]
+    draft.has_removed_snapshots = True
     refs = draft.metadata.get("refs") or {}
     _drop_refs(draft, {name for name, ref in refs.items() if ref["snapshot-id"] in ids})
 
@@ -77,6 +78,9 @@ def settle_snapshot_log(draft: Draft) -> None:
     """Once all updates are applied: what stays of the history of `main`."""
     current = draft.metadata.get("current-snapshot-id", NO_SNAPSHOT)
     passed_through = draft.added_snapshots - {current}
+    if not passed_through and not draft.has_removed_snapshots:
+        draft.metadata["snapshot-log"] = draft.objects("snapshot-log")
+        return  # all of it, as after most commits: an old table's is long
     known = {snapshot["snapshot-id"] for snapshot in draft.objects("snapshots")}
     log: list[Json] = []
     for entry in draft.objects("snapshot-log"):

@@ -6,7 +6,9 @@ from lakestream.metadata.postgres.asking import all_rows, maybe_row, one_row
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.segment_state import ABANDONED_KEPT_MS, SegmentState
 from lakestream.metadata.store import WalSize
+from lakestream.metadata.wal_copies import SECOND_MS, SPANS_BACK_MAX
 from lakestream.model.place import SegmentId
+from lakestream.model.topic import TopicId
 
 
 async def deletable_segments(connection: Connection, grace_ms: int, limit: int) -> list[SegmentId]:
@@ -28,6 +30,29 @@ async def wal_size(connection: Connection) -> WalSize:
         " (SELECT coalesce(sum(length), 0) FROM span)",
     )
     return WalSize(int(stored), int(needed))
+
+
+async def wal_copies(connection: Connection) -> dict[TopicId, int]:
+    rows = await all_rows(
+        connection,
+        "WITH RECURSIVE living (second) AS MATERIALIZED"
+        " (SELECT DISTINCT decided_ms / %s FROM segment WHERE state = %s),"
+        " oldest (ms) AS MATERIALIZED (SELECT min(second) * %s FROM living),"
+        " looked_at AS ("
+        " SELECT topic_id, newest.*, 1 AS back FROM partition CROSS JOIN LATERAL"
+        " (SELECT partition_id, last_offset, bytes, committed_ms FROM file_span WHERE partition_id = partition.id"
+        " ORDER BY last_offset DESC LIMIT 1) AS newest WHERE committed_ms >= (SELECT ms FROM oldest)"
+        " UNION ALL SELECT topic_id, older.*, back + 1 FROM looked_at CROSS JOIN LATERAL"
+        " (SELECT partition_id, last_offset, bytes, committed_ms FROM file_span"
+        " WHERE partition_id = looked_at.partition_id AND last_offset < looked_at.last_offset"
+        " ORDER BY last_offset DESC LIMIT 1) AS older"
+        " WHERE older.committed_ms >= (SELECT ms FROM oldest) AND back < %s)"
+        " SELECT topic_id, sum(bytes)::bigint FROM looked_at"
+        " WHERE committed_ms / %s IN (SELECT second FROM living)"
+        " OR committed_ms / %s - 1 IN (SELECT second FROM living) GROUP BY topic_id",
+        (SECOND_MS, SegmentState.COMMITTED.value, SECOND_MS, SPANS_BACK_MAX, SECOND_MS, SECOND_MS),
+    )
+    return dict(rows)
 
 
 async def forget_segments(connection: Connection, segments: Sequence[SegmentId]) -> None:

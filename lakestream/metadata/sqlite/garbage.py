@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from lakestream.metadata.segment_state import ABANDONED_KEPT_MS, SegmentState
 from lakestream.metadata.store import WalSize
+from lakestream.metadata.wal_copies import SECOND_MS, SPANS_BACK_MAX
 from lakestream.model.place import SegmentId
+from lakestream.model.topic import TopicId
 
 
 def deletable_segments(connection: sqlite3.Connection, grace_ms: int, limit: int, now_ms: int) -> list[SegmentId]:
@@ -25,6 +27,29 @@ def wal_size(connection: sqlite3.Connection) -> WalSize:
         " (SELECT coalesce(sum(length), 0) FROM span)"
     ).fetchone()
     return WalSize._make(row)
+
+
+def wal_copies(connection: sqlite3.Connection) -> dict[TopicId, int]:
+    rows = connection.execute(
+        "WITH RECURSIVE living (second) AS MATERIALIZED"
+        " (SELECT DISTINCT decided_ms / :second FROM segment WHERE state = :committed),"
+        " oldest (ms) AS MATERIALIZED (SELECT min(second) * :second FROM living),"
+        " looked_at (partition_id, last_offset, bytes, committed_ms, back) AS ("
+        " SELECT partition_id, last_offset, file_span.bytes, committed_ms, 1 FROM partition JOIN file_span"
+        " ON partition_id = partition.id"
+        " AND last_offset = (SELECT max(last_offset) FROM file_span WHERE partition_id = partition.id)"
+        " WHERE committed_ms >= (SELECT ms FROM oldest)"
+        " UNION ALL SELECT older.partition_id, older.last_offset, older.bytes, older.committed_ms, back + 1"
+        " FROM looked_at JOIN file_span AS older ON older.partition_id = looked_at.partition_id"
+        " AND older.last_offset = (SELECT max(last_offset) FROM file_span"
+        " WHERE partition_id = looked_at.partition_id AND last_offset < looked_at.last_offset)"
+        " WHERE older.committed_ms >= (SELECT ms FROM oldest) AND back < :back)"
+        " SELECT topic_id, sum(looked_at.bytes) FROM looked_at JOIN partition ON partition.id = partition_id"
+        " WHERE committed_ms / :second IN (SELECT second FROM living)"
+        " OR committed_ms / :second - 1 IN (SELECT second FROM living) GROUP BY topic_id",
+        {"second": SECOND_MS, "committed": SegmentState.COMMITTED, "back": SPANS_BACK_MAX},
+    )
+    return dict(rows.fetchall())
 
 
 def forget_segments(connection: sqlite3.Connection, segments: Sequence[SegmentId], now_ms: int) -> None:

@@ -146,6 +146,9 @@ class SqliteStore:
     async def wal_size(self) -> WalSize:
         return await self._read(garbage.wal_size)
 
+    async def wal_copies(self) -> dict[TopicId, int]:
+        return await self._read(garbage.wal_copies)
+
     async def forget_segments(self, segments: Sequence[SegmentId]) -> None:
         await self._write(lambda c: garbage.forget_segments(c, segments, self._now()))
 

@@ -16,7 +16,9 @@ from lakestream.model.errors import LakestreamError
 from lakestream.protocol.rest.health import READY
 from lakestream.protocol.rest.losses import LOSSES_PATH, read_losses
 from lakestream.protocol.rest.merge import merged_metrics
+from lakestream.protocol.rest.table_copies import TableCopies
 from lakestream.protocol.rest.table_lags import table_lags_page
+from lakestream.world.clock import Clock
 
 _ANSWER_SECONDS_MAX = 2.0
 ANSWERS_AT = "@"
@@ -24,8 +26,9 @@ ANSWERS_AT = "@"
 
 
 class Brokers:
-    def __init__(self, store: MetadataStore) -> None:
+    def __init__(self, store: MetadataStore, clock: Clock) -> None:
         self._store = store
+        self._copies = TableCopies(store, clock)
         # Not by way of a proxy that the environment names: brokers are neighbours.
         self._http = httpx.AsyncClient(timeout=_ANSWER_SECONDS_MAX, trust_env=False)
 
@@ -58,7 +61,8 @@ class Brokers:
         brokers = await self.live()
         texts = await asyncio.gather(*(self._get(broker.http, "/metrics") for broker in brokers))
         found = {str(broker.id): text for broker, text in zip(brokers, texts, strict=True) if text is not None}
-        return merged_metrics(found, await self._pipeline_metrics()) + await table_lags_page(self._store)
+        tables = await table_lags_page(self._store) + await self._copies.page()
+        return merged_metrics(found, await self._pipeline_metrics()) + tables
 
     async def losses(self, brokers: Iterable[LiveBroker]) -> list[Loss]:
         """What any of them could not read lately, each place once."""

@@ -7,6 +7,8 @@ row's and ends where the next row would make it too large. Uncompressed batches 
 buffer. The bytes are those that Kafka's own builders write for the same records.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 
@@ -23,8 +25,7 @@ from lakestream.storage.records.header import (
     NO_PRODUCER,
     BatchHeader,
     Codec,
-    crc_of,
-    pack_header,
+    seal,
 )
 
 VIEWS_SCHEMA = SCHEMA.set(3, pa.field("value", pa.binary_view()))
@@ -35,18 +36,50 @@ class UnencodableRows(Invalid):
     """Rows that are not records: another schema, nulls where none may be, or offsets that do not rise."""
 
 
+class EncodedBatch(NamedTuple):
+    base_offset: int
+    last_offset: int
+    data: memoryview
+    """Writable, so that a base offset can be patched in place."""
+
+
 def encode_batches(
     rows: pa.RecordBatch, *, batch_bytes_max: int, codec: Codec = Codec.NONE, leader_epoch: int = 0
 ) -> list[memoryview]:
-    """The rows as batches, in order, none above `batch_bytes_max` before compression unless it holds one record.
+    """The rows as batches, in order, none above `batch_bytes_max` before compression unless it holds one record."""
+    encoded = encode_placed(rows, batch_bytes_max=batch_bytes_max, codec=codec, leader_epoch=leader_epoch)
+    return [batch.data for batch in encoded]
 
-    The views are writable, so that a base offset can be patched in place.
-    """
+
+def encode_placed(
+    rows: pa.RecordBatch, *, batch_bytes_max: int, codec: Codec = Codec.NONE, leader_epoch: int = 0
+) -> list[EncodedBatch]:
+    """The same, each with its first and last offset."""
     _check(rows)
-    columns, first_bits = _columns(rows)
+    columns, first_bits = columns_of(*rows.columns)
     views = _views(rows.column("value"))
-    out = np.empty(_bytes_most(rows, columns, views), np.uint8)
-    table = np.empty((rows.num_rows, kernels.ENCODED_COLUMNS), np.int64)
+    value_bytes = int(columns.value_offsets[-1]) - int(columns.value_offsets[0])
+    value_bytes += int(views.numbers[:, kernels.VIEW_LENGTH].sum(dtype=np.int64))
+    return encode_columns(
+        columns, first_bits, views, value_bytes, batch_bytes_max=batch_bytes_max, codec=codec, leader_epoch=leader_epoch
+    )
+
+
+def encode_columns(
+    columns: kernels.Columns,
+    first_bits: kernels.FirstBits,
+    views: kernels.Views,
+    value_bytes: int,
+    *,
+    batch_bytes_max: int,
+    codec: Codec,
+    leader_epoch: int = 0,
+) -> list[EncodedBatch]:
+    """The same from Arrow's buffers; values have `value_bytes` in all, or fewer."""
+    records_bytes = _records_bytes_most(columns, value_bytes)
+    batches_most = _batches_most(columns.offset, records_bytes, batch_bytes_max)
+    out = np.empty(records_bytes + batches_most * HEADER_BYTES, np.uint8)
+    table = np.empty((batches_most, kernels.ENCODED_COLUMNS), np.int64)
     fault, batches = kernels.encode_rows(out, columns, views, first_bits, batch_bytes_max, table)
     if fault == OFFSET_DELTA:
         raise UnencodableRows("offsets must rise from row to row: sort the rows first")
@@ -58,16 +91,21 @@ def encode_batches(
 def _check(rows: pa.RecordBatch) -> None:
     if rows.schema.types not in (SCHEMA.types, VIEWS_SCHEMA.types) or rows.schema.names != SCHEMA.names:
         raise UnencodableRows(f"rows have schema {rows.schema}; cast them to {SCHEMA}")
-    headers = rows.column("headers")
-    if rows.column("offset").null_count or rows.column("timestamp").null_count or headers.null_count:
+    check_nulls(rows.column("offset"), rows.column("timestamp"), rows.column("headers"))
+
+
+def check_nulls(offset: pa.Array, timestamp: pa.Array, headers: pa.Array) -> None:
+    if offset.null_count or timestamp.null_count or headers.null_count:
         raise UnencodableRows("offset, timestamp and headers are never null: fill them with -1 or an empty list")
     if headers.values.null_count or headers.values.field("key").null_count:
         raise UnencodableRows("a header and its key are never null")
 
 
-def _columns(rows: pa.RecordBatch) -> tuple[kernels.Columns, kernels.FirstBits]:
-    offset, timestamp, key, value, headers = rows.columns
-    plain = value if value.type == SCHEMA.field("value").type else _NO_VALUES
+def columns_of(
+    offset: pa.Array, timestamp: pa.Array, key: pa.Array, value: pa.Array, headers: pa.Array
+) -> tuple[kernels.Columns, kernels.FirstBits]:
+    """Records as the kernels take them, but for values in views."""
+    plain = value if value.type == SCHEMA.field("value").type else NO_VALUES
     header_key, header_value = headers.values.field("key"), headers.values.field("value")
     columns = kernels.Columns(
         offset=_fixed(offset, 1, np.dtype(np.int64), len(offset)),
@@ -122,30 +160,33 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-_NO_VALUES = pa.array([], SCHEMA.field("value").type)
+NO_VALUES = pa.array([], SCHEMA.field("value").type)
 _NO_VIEWS = kernels.Views(
     _read_only(np.empty((0, kernels.VIEW_NUMBERS), np.int32)), _read_only(np.empty((0, 2), np.int64))
 )
 
 
-def _bytes_most(rows: pa.RecordBatch, columns: kernels.Columns, views: kernels.Views) -> int:
-    """No encoding of the rows is longer. Memory is only used where it is written."""
-    headers = int(columns.header_lists[-1]) - int(columns.header_lists[0])
-    data = sum(
-        int(offsets[-1]) - int(offsets[0])
-        for offsets in (
-            columns.key_offsets,
-            columns.value_offsets,
-            columns.header_key_offsets,
-            columns.header_value_offsets,
-        )
-    )
-    data += int(views.numbers[:, kernels.VIEW_LENGTH].sum(dtype=np.int64))
-    per_row = HEADER_BYTES + kernels.RECORD_OVERHEAD_BYTES_MAX
-    return int(data + rows.num_rows * per_row + headers * kernels.HEADER_OVERHEAD_BYTES_MAX)
+def _records_bytes_most(columns: kernels.Columns, value_bytes: int) -> int:
+    """No encoding of the rows is longer, without headers of batches."""
+    first, last = int(columns.header_lists[0]), int(columns.header_lists[-1])
+    data = value_bytes + int(columns.key_offsets[-1]) - int(columns.key_offsets[0])
+    for offsets in (columns.header_key_offsets, columns.header_value_offsets):
+        data += int(offsets[last]) - int(offsets[first])
+    overhead = len(columns.offset) * kernels.RECORD_OVERHEAD_BYTES_MAX
+    return data + overhead + (last - first) * kernels.HEADER_OVERHEAD_BYTES_MAX
 
 
-def _finished(room: memoryview, entry: list[int], codec: Codec, leader_epoch: int) -> memoryview:
+def _batches_most(offsets: np.ndarray, records_bytes: int, batch_bytes_max: int) -> int:
+    """No encoding has more. Where a batch ends for its size, it and the next have more than one may hold; where it
+    ends because offsets are too far apart, they are. So room is not taken for a header of each row."""
+    if len(offsets) == 0:
+        return 0
+    records_max = max(batch_bytes_max - HEADER_BYTES, 1)
+    leaps = (int(offsets.max()) - int(offsets.min())) // kernels.INT32_MAX
+    return min(len(offsets), 1 + 2 * (records_bytes // records_max) + leaps)
+
+
+def _finished(room: memoryview, entry: list[int], codec: Codec, leader_epoch: int) -> EncodedBatch:
     """The batch at an entry of the kernel's table, with its header."""
     at, end, count, base_offset, last_delta, base_time, max_time = entry
     batch = room[at:end]
@@ -166,6 +207,5 @@ def _finished(room: memoryview, entry: list[int], codec: Codec, leader_epoch: in
         base_sequence=-1,
         record_count=count,
     )
-    batch[:HEADER_BYTES] = pack_header(header)
-    batch[:HEADER_BYTES] = pack_header(header._replace(crc=crc_of(batch)))
-    return batch
+    seal(batch, header)
+    return EncodedBatch(base_offset, base_offset + last_delta, batch)

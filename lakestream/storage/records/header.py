@@ -139,6 +139,12 @@ def crc_of(batch: Bytes) -> int:
     return checksum
 
 
+def seal(batch: memoryview, header: BatchHeader) -> None:
+    """Write a header in front of a batch's records, with the checksum of both."""
+    _HEADER.pack_into(batch, 0, *header)
+    _CRC.pack_into(batch, CRC_AT, crc_of(batch))
+
+
 def placed_prefix(base_offset: int, batch_length: int, leader_epoch: int = 0) -> bytes:
     """The first 16 bytes of a batch that has its place in the log."""
     return _PREFIX.pack(base_offset, batch_length, leader_epoch)

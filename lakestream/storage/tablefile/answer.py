@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from lakestream.storage.records.encode import EncodedBatch
 from lakestream.storage.records.header import Bytes
 from lakestream.storage.records.run import Run
-from lakestream.storage.tablefile.encoded import EncodedBatch
 
 
 class Answer:

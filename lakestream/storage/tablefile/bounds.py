@@ -7,21 +7,27 @@ A shortened lower bound is a prefix. A shortened upper bound must not fall below
 (of text: its last character) is raised by one; what cannot be raised is dropped, and where nothing is left there is no
 upper bound. Columns with parts have no bounds.
 
+Parquet's writer looks for the ends of every row group, for statistics of its own: they are taken from there, and looked
+for a second time only where it does not keep them.
+
     https://iceberg.apache.org/spec/#appendix-d-single-value-serialization
 """
 
 import struct
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from lakestream.storage.tablefile.ends import ends
 
 BOUND_BYTES_MAX = 16
 """What Iceberg's own writers keep (`write.metadata.metrics.default = truncate(16)`): bytes, or characters of text."""
+TOLD_BYTES_MAX = 1_024
+"""Arrow leaves ends of more than 4,096 bytes out of its statistics. Well below that, ends are looked for here."""
 _CHARACTER_MAX = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 
@@ -30,7 +36,7 @@ _FLOAT, _DOUBLE = struct.Struct("<f"), struct.Struct("<d")
 
 
 class Bounds:
-    """Gathers the bounds of one column over the pieces that are written."""
+    """Gathers the bounds of one column: nulls and NaNs as it is written, ends from what Parquet says of each piece."""
 
     __slots__ = ("_kind", "_nulls_only", "greatest", "least", "nans", "nulls")
 
@@ -44,19 +50,24 @@ class Bounds:
         self.nans: int | None = 0 if pa.types.is_floating(kind) else None
         """None where the column cannot have any."""
 
-    def widen(self, column: pa.ChunkedArray) -> None:
+    def count(self, column: pa.ChunkedArray) -> None:
+        """What statistics do not tell: NaNs, and the ends of long texts."""
         self.nulls += column.null_count
-        for array in () if self._nulls_only else column.chunks:
-            self._widen(array)
-
-    def _widen(self, array: pa.Array) -> None:
         if self.nans is not None:
-            found = pc.sum(pc.is_nan(array)).as_py() or 0
-            self.nans += found
-            array = array.filter(pc.invert(pc.is_nan(array))) if found else array
-        least, greatest = _ends(array)
-        if least is None or greatest is None:
-            return
+            self.nans += sum(_nans(array) for array in column.chunks)
+        elif not self._nulls_only and (pa.types.is_binary(self._kind) or pa.types.is_string(self._kind)):
+            for array in column.chunks:
+                if _longest(array) > TOLD_BYTES_MAX and (found := ends(array)) is not None:
+                    self._widen(*found)
+
+    def take(self, statistics: pq.Statistics | None) -> None:
+        """What Parquet says of a row group. Nothing, where all of it is null or NaN, or too long."""
+        if statistics is not None and statistics.has_min_max and not self._nulls_only:
+            self._widen(statistics.min_raw, statistics.max_raw)
+
+    def _widen(self, least: Any, greatest: Any) -> None:
+        """By ends as Parquet stores them: text as UTF-8, times as numbers, decimals without their point."""
+        least, greatest = _as_stored(self._kind, least), _as_stored(self._kind, greatest)
         if self.least is None or least < self.least:
             self.least = least
         if self.greatest is None or greatest > self.greatest:
@@ -104,7 +115,7 @@ def _packing(kind: pa.DataType) -> Callable[[Any], bytes]:
     if pa.types.is_boolean(kind):
         return lambda value: bytes([value])
     if pa.types.is_decimal(kind):
-        return lambda value: _unscaled(value, kind.scale)
+        return _shortest
     if pa.types.is_fixed_size_binary(kind):
         return bytes
     for is_kind, packed in _NUMBERS:
@@ -123,23 +134,28 @@ _NUMBERS: tuple[tuple[Callable[[pa.DataType], bool], struct.Struct], ...] = (
 )
 
 
-def _unscaled(value: Decimal, scale: int) -> bytes:
-    digits = int(value.scaleb(scale))
-    return digits.to_bytes((digits + (digits < 0)).bit_length() // 8 + 1, "big", signed=True)
+def _shortest(number: int) -> bytes:
+    return number.to_bytes((number + (number < 0)).bit_length() // 8 + 1, "big", signed=True)
 
 
-def _ends(array: pa.Array) -> tuple[Any, Any]:
-    """(least, greatest), both None where everything is null."""
-    if pa.types.is_binary(array.type):
-        return ends(array) or (None, None)
-    if pa.types.is_string(array.type):
-        text = ends(array)
-        return (None, None) if text is None else (text[0].decode(), text[1].decode())
-    found = pc.min_max(array)
-    return _value(found["min"]), _value(found["max"])
+def _as_stored(kind: pa.DataType, end: Any) -> Any:
+    if pa.types.is_string(kind):
+        return end.decode()
+    if pa.types.is_decimal(kind) and isinstance(end, bytes):  # of more digits than 64 bits hold
+        return int.from_bytes(end, "big", signed=True)
+    return end
 
 
-def _value(scalar: pa.Scalar) -> Any:
-    if not scalar.is_valid:
-        return None
-    return scalar.value if pa.types.is_temporal(scalar.type) else scalar.as_py()
+def _nans(array: pa.Array) -> int:
+    """Their number. Looked at one by one only where the least is one, as it is mostly not."""
+    if not len(array) or (not array.null_count and not np.isnan(array.to_numpy().min())):
+        return 0
+    return pc.sum(pc.is_nan(array)).as_py() or 0
+
+
+def _longest(array: pa.BinaryArray | pa.StringArray) -> int:
+    """Bytes of the longest."""
+    if not len(array) or array.null_count == len(array):
+        return 0
+    starts = np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
+    return int(np.diff(starts).max())

@@ -11,8 +11,9 @@ user columns, which are counted from 1, and below those that Iceberg keeps for i
 A table whose schema shows system columns starts with `LAST_COLUMN_ID` as its last column id: engines number new columns
 from there, and neither a hidden column nor one that we may add later is ever given away.
 
-In the schema every system column is optional, since rows that other engines insert have none of them. In our files
-partition, offset and headers are required, which costs nothing to store and less to read.
+In the schema every system column is optional, since rows that other engines insert have none of them; so is the key of
+a header, since DuckDB misses it in every row without headers that it writes. In our files partition, offset, headers
+and their keys are required, which costs nothing to store and less to read.
 """
 
 from typing import Any, NamedTuple
@@ -121,7 +122,7 @@ def _headers_type() -> dict[str, Any]:
         "element": {
             "type": "struct",
             "fields": [
-                {"id": HEADER_KEY_ID, "name": "key", "required": True, "type": "string"},
+                {"id": HEADER_KEY_ID, "name": "key", "required": False, "type": "string"},
                 {"id": HEADER_VALUE_ID, "name": "value", "required": False, "type": "binary"},
             ],
         },

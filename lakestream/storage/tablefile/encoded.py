@@ -14,14 +14,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.storage.records.encode import encode_batches
+from lakestream.storage.records.encode import EncodedBatch, encode_placed
 from lakestream.storage.records.header import (
     LENGTH_OVERHEAD_BYTES,
     PREFIX_BYTES,
-    BatchHeader,
     Codec,
     placed_prefix,
-    read_header,
     with_log_append_time,
 )
 from lakestream.storage.tablefile.footer import PlacedRun
@@ -35,11 +33,8 @@ class Encoding(NamedTuple):
     batch_bytes_max: int = 256 * 1024
     """Small enough that a fetch of the usual 1 MiB is well filled, large enough that batches cost nothing."""
 
-
-class EncodedBatch(NamedTuple):
-    base_offset: int
-    last_offset: int
-    data: memoryview
+    def codec_of(self, run: RowRun) -> Codec:
+        return self.codec if run.is_compressed else Codec.NONE
 
 
 class RunRows(NamedTuple):
@@ -73,7 +68,8 @@ def runs_within(rows: pa.RecordBatch, runs: Sequence[PlacedRun], after: int, unt
 
 
 def encode_in_order(pieces: Sequence[RunRows], encoding: Encoding) -> list[EncodedBatch]:
-    return [batch for piece in _in_offset_order(pieces) for batch in _encoded(piece, encoding)]
+    """Pieces of one file or of two, which may lie among each other."""
+    return [batch for piece in _in_offset_order(pieces) for batch in encode_piece(piece, encoding)]
 
 
 def _in_offset_order(pieces: Sequence[RunRows]) -> Iterator[RunRows]:
@@ -92,22 +88,13 @@ def _in_offset_order(pieces: Sequence[RunRows]) -> Iterator[RunRows]:
         taken[owner] += last - first
 
 
-def _encoded(piece: RunRows, encoding: Encoding) -> list[EncodedBatch]:
+def encode_piece(piece: RunRows, encoding: Encoding) -> list[EncodedBatch]:
     if piece.run.is_raw:
         return [_raw(piece)]
-    codec = encoding.codec if piece.run.is_compressed else Codec.NONE
+    codec = encoding.codec_of(piece.run)
     if not piece.run.is_log_append_time:
-        return _batches(piece.rows, codec, encoding.batch_bytes_max)
+        return encode_placed(piece.rows, batch_bytes_max=encoding.batch_bytes_max, codec=codec)
     return [batch for part in _of_one_time(piece.rows) for batch in _stamped(part, codec, encoding.batch_bytes_max)]
-
-
-def _batches(rows: pa.RecordBatch, codec: Codec, batch_bytes_max: int) -> list[EncodedBatch]:
-    return [_placed(batch) for batch in encode_batches(rows, batch_bytes_max=batch_bytes_max, codec=codec)]
-
-
-def _placed(batch: memoryview) -> EncodedBatch:
-    header: BatchHeader = read_header(batch)
-    return EncodedBatch(header.base_offset, header.base_offset + header.last_offset_delta, batch)
 
 
 def _of_one_time(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -121,7 +108,7 @@ def _stamped(rows: pa.RecordBatch, codec: Codec, batch_bytes_max: int) -> list[E
     append_ms = rows.column("timestamp")[0].as_py()
     return [
         batch._replace(data=memoryview(with_log_append_time(batch.data, append_ms)))
-        for batch in _batches(rows, codec, batch_bytes_max)
+        for batch in encode_placed(rows, batch_bytes_max=batch_bytes_max, codec=codec)
     ]
 
 

@@ -5,34 +5,56 @@
     everything else                      -> plain, which costs least and which zstd makes small
 
 Ids and times rise, which deltas make next to nothing of; and of numbers without any order they leave out the bytes that
-are always zero, faster than zstd does. Readers of Spark, Iceberg, Arrow and DuckDB know all of these; that is not so of
-BYTE_STREAM_SPLIT.
+are always zero, faster than zstd does. What zstd then makes no smaller is left as it is. Readers of Spark, Iceberg,
+Arrow and DuckDB know all of these; that is not so of BYTE_STREAM_SPLIT.
 """
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+ZSTD = "zstd"
 ZSTD_LEVEL = 1
 DELTAS = "DELTA_BINARY_PACKED"
 PLAIN = "PLAIN"
+NO_CODEC = "none"
 _SAMPLE_ROWS = 2_048
 _REPEATS_MIN = 8
 """A value of the sample occurs at least so often, on average, in a column that gets a dictionary."""
+_WORTH_ZSTD = 7 / 8
+"""zstd must make a column of numbers at least so small to be worth the time that it takes to write and to read."""
 
 
-def few_valued(columns: pa.Table) -> list[str]:
-    """Those in which most values occur often: a dictionary makes them small."""
+class Encodings(NamedTuple):
+    """Names of columns. Those that are nowhere are plain, and all but the bare are compressed."""
+
+    few_valued: Sequence[str]
+    deltas: Sequence[str]
+    bare: Sequence[str]
+    """Not compressed. Only numbers are: text of a dictionary may turn out not to be of few values later on."""
+
+
+def encodings_of(columns: pa.Table) -> Encodings:
+    """`columns` are the first rows. Columns with parts must not be among them."""
     sample = columns.slice(0, _SAMPLE_ROWS)
     most = sample.num_rows // _REPEATS_MIN
-    return [name for name in sample.column_names if pc.count_distinct(sample.column(name)).as_py() <= most]
+    few = [name for name in sample.column_names if pc.count_distinct(sample.column(name)).as_py() <= most]
+    whole = [field.name for field in sample.schema if _is_whole(field.type) and field.name not in few]
+    plain, as_deltas = _sizes(sample, whole, encoding=PLAIN), _sizes(sample, whole, encoding=DELTAS)
+    deltas = [name for name in whole if as_deltas[name].compressed < plain[name].compressed]
+    numbered = [field.name for field in sample.schema if field.name in few and _is_number(field.type)]
+    filled = [name for name in numbered if sample.column(name).null_count < sample.num_rows]
+    tried = _sizes(sample, filled, encoding=None) | {name: as_deltas[name] for name in deltas}
+    bare = [name for name, size in tried.items() if size.compressed > size.bytes * _WORTH_ZSTD]
+    return Encodings(few, deltas, bare)
 
 
-def best_as_deltas(columns: pa.Table) -> list[str]:
-    """Those that are smaller as deltas than plain, both compressed."""
-    sample = columns.slice(0, _SAMPLE_ROWS)
-    whole = [field.name for field in sample.schema if _is_whole(field.type)]
-    return [name for name in whole if _size_bytes(sample, name, DELTAS) < _size_bytes(sample, name, PLAIN)]
+class _Size(NamedTuple):
+    compressed: int
+    bytes: int
 
 
 def _is_whole(kind: pa.DataType) -> bool:
@@ -40,16 +62,28 @@ def _is_whole(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_temporal(kind))
 
 
-def _size_bytes(columns: pa.Table, name: str, encoding: str) -> int:
-    out = pa.BufferOutputStream()
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(_is_whole(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind))
+
+
+def _sizes(columns: pa.Table, names: list[str], *, encoding: str | None) -> dict[str, _Size]:
+    """Of each column, written so. None: with a dictionary."""
+    if not names:
+        return {}
+    written: list[pq.FileMetaData] = []
     pq.write_table(
-        columns.select([name]),
-        out,
-        compression="zstd",
+        columns.select(names),
+        pa.BufferOutputStream(),
+        compression=ZSTD,
         compression_level=ZSTD_LEVEL,
-        use_dictionary=False,
-        column_encoding={name: encoding},
+        use_dictionary=encoding is None,
+        column_encoding=None if encoding is None else dict.fromkeys(names, encoding),
         write_statistics=False,
         store_schema=False,
+        metadata_collector=written,
     )
-    return int(out.getvalue().size)
+    if not written[0].num_row_groups:
+        return dict.fromkeys(names, _Size(0, 0))
+    chunks = [written[0].row_group(0).column(at) for at in range(len(names))]
+    sizes = [_Size(chunk.total_compressed_size, chunk.total_uncompressed_size) for chunk in chunks]
+    return dict(zip(names, sizes, strict=True))

@@ -64,6 +64,8 @@ class Footer:
     """By partition, in offset order."""
     rules: str | None
     """How values are read from typed columns; None where there are none."""
+    leaves: tuple[str, ...]
+    """The column that each of Parquet's chunks belongs to, in their order."""
     typed_columns: tuple[str, ...]
     """Those that values are in, in front of the system's; columns of keys stand behind them and are not read here."""
     whole: Bytes | None
@@ -120,6 +122,7 @@ def parse_footer(path: str, tail: Bytes, file_bytes: int) -> Footer:
         groups=groups,
         extents=extents,
         rules=None if rules is None else rules.decode(),
+        leaves=tuple(metadata.schema.column(at).path.partition(".")[0] for at in range(metadata.num_columns)),
         typed_columns=tuple(takewhile(lambda name: name not in BY_NAME, schema.names)),
         whole=whole,
         held_bytes=HELD_FACTOR * length + blocks.sums.nbytes + (file_bytes if whole is not None else 0),

@@ -1,11 +1,13 @@
 """Rows of the table back to records: one row group, only the columns that are needed, from the bytes of just those.
 
+    rows_of_group    all of its records, to be kept
+    Group            its values a page at a time, and its other columns (page_by_page.py)
+
 The bytes lie in one stretch of the file. Parquet's reader wants a whole file, so it gets one that has nothing but this
-stretch; its buffers are slices, not copies. Columns that hold nothing (no headers, no keys) are told by the footer and
-not read at all. Values, most of the bytes, stay in their pages where they can (pages.py).
+stretch; its buffers are slices, not copies. Values, most of the bytes, stay in their pages where they can (pages.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,28 +18,18 @@ from numpy.typing import NDArray
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.records.encode import VIEWS_SCHEMA
 from lakestream.storage.records.header import HEADER_BYTES, NO_TIMESTAMP, Bytes
+from lakestream.storage.records.paged import ValuePage
 from lakestream.storage.tablefile.blocks import BadBlocks
 from lakestream.storage.tablefile.columns import HEADERS, KEY, OFFSET, TIMESTAMP, VALUE
 from lakestream.storage.tablefile.errors import MalformedTableFile
 from lakestream.storage.tablefile.footer import Footer
+from lakestream.storage.tablefile.group_bytes import RECORD_COLUMNS, GroupBytes
 from lakestream.storage.tablefile.metrics import starts_at
-from lakestream.storage.tablefile.pages import BadPages, are_plain, plain_values
-from lakestream.storage.tablefile.typed import HIDDEN_OF_TYPED, Restorer
+from lakestream.storage.tablefile.pages import BadPages, are_plain, plain_pages
+from lakestream.storage.tablefile.typed import Restorer
 
-RECORD_COLUMNS = (OFFSET, TIMESTAMP, KEY, HEADERS, VALUE)
-TIME_COLUMNS = (OFFSET, TIMESTAMP)
-
-
-class GroupBytes(NamedTuple):
-    """Which bytes of the file to get, for which columns of which row group: whole blocks, to be checked."""
-
-    group: int
-    columns: tuple[str, ...]
-    at: int
-    length: int
-
-    def without(self, column: str) -> "GroupBytes":
-        return self._replace(columns=tuple(name for name in self.columns if name != column))
+_OTHERS = (OFFSET, TIMESTAMP, KEY, HEADERS)
+_OTHERS_SCHEMA = SCHEMA.remove(SCHEMA.get_field_index("value"))
 
 
 class Times(NamedTuple):
@@ -45,59 +37,76 @@ class Times(NamedTuple):
     timestamps_ms: NDArray[np.int64]
 
 
-def record_columns(footer: Footer) -> tuple[str, ...]:
-    """The columns that make up records: where values are in typed columns, these and the hidden ones as well."""
-    if footer.rules is None:
-        return RECORD_COLUMNS
-    return (*footer.typed_columns, *HIDDEN_OF_TYPED, *RECORD_COLUMNS)
+class Group:
+    """A row group, from its bytes, which are checked. Of raw topics, nothing is read before it is asked for."""
 
+    def __init__(self, footer: Footer, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> None:
+        _check_bytes(footer, wanted, data)
+        self._footer = footer
+        self._wanted = wanted
+        self._data = data
+        self._restorer = restorer
+        self._all = None if footer.rules is None else _read(footer, wanted, data)
+        """Where values are in columns, these are needed in any case, and all are read at once."""
 
-def bytes_of_group(footer: Footer, group: int, columns: Sequence[str]) -> GroupBytes:
-    """From the first of the columns to the last: they are written side by side. Those without content are left out."""
-    parquet = footer.metadata.row_group(group)
-    chunks = [parquet.column(at) for at in range(parquet.num_columns)]
-    wanted = [chunk for chunk in chunks if _root(chunk) in columns and not _is_empty(chunks, _root(chunk))]
-    at = min(starts_at(chunk) for chunk in wanted)
-    end = max(starts_at(chunk) + chunk.total_compressed_size for chunk in wanted)
-    if not 0 <= at < end <= footer.blocks.covered_bytes:
-        raise MalformedTableFile(f"table file {footer.path} places row group {group} outside of itself: restore it")
-    held = {_root(chunk) for chunk in wanted}
-    return GroupBytes(group, tuple(name for name in columns if name in held), *footer.blocks.around(at, end - at))
+    def others(self) -> pa.RecordBatch:
+        """All of the records but their values."""
+        return _others(self._footer, self._wanted, self._read(_OTHERS))
+
+    def value_pages(self) -> Iterator[ValuePage]:
+        """The values, page by page, as far as they can be read without a copy: perhaps none at all."""
+        return _value_pages(self._footer, self._wanted, self._data)
+
+    def values(self) -> pa.Array:
+        """All values, as Arrow reads them."""
+        return _values(self._footer, self._wanted, self._read((VALUE,)), self._restorer)
+
+    def records(self, others: pa.RecordBatch, values: pa.Array, first: int) -> pa.RecordBatch:
+        """Some of the group's rows from `first` on, as `records.encode` takes them."""
+        _check_raw(self._footer, self._wanted.group, values, first)
+        offset, timestamp, key, headers = others.slice(first, len(values)).columns
+        schema = VIEWS_SCHEMA if pa.types.is_binary_view(values.type) else SCHEMA
+        return pa.RecordBatch.from_arrays([offset, timestamp, key, values, headers], schema=schema)
+
+    def _read(self, columns: Sequence[str]) -> pa.Table:
+        return self._all if self._all is not None else _read(self._footer, self._wanted.only(columns), self._data)
 
 
 def rows_of_group(footer: Footer, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> pa.RecordBatch:
-    """The records of a row group, as `records.encode` takes them."""
-    _check_bytes(footer, wanted, data)
-    plain = _plain_values(footer, wanted, data)
-    table = _read(footer, wanted if plain is None else wanted.without(VALUE), data)
-    rows = pa.RecordBatch.from_arrays(
+    """The records of a row group, all of them at once."""
+    group = Group(footer, wanted, data, restorer)
+    others = group.others()
+    pages = [page.array() for page in group.value_pages()]
+    is_whole = sum(map(len, pages)) == others.num_rows
+    return group.records(others, pa.concat_arrays(pages) if is_whole else group.values(), 0)
+
+
+def _others(footer: Footer, wanted: GroupBytes, table: pa.Table) -> pa.RecordBatch:
+    """All of the records but their values, checked."""
+    others = pa.RecordBatch.from_arrays(
         [
             _column(table, OFFSET),
             pa.array(_millis(_column(table, TIMESTAMP))),
             _column(table, KEY) if KEY in wanted.columns else pa.nulls(table.num_rows, pa.binary()),
-            _values(footer, wanted, table, restorer) if plain is None else plain,
             _column(table, HEADERS) if HEADERS in wanted.columns else _no_headers(table.num_rows),
         ],
-        schema=SCHEMA if plain is None else VIEWS_SCHEMA,
+        schema=_OTHERS_SCHEMA,
     )
-    _check_offsets(footer, wanted.group, rows.column("offset").to_numpy())
-    _check_raw(footer, wanted.group, rows.column("value"))
-    return rows
+    _check_offsets(footer, wanted.group, others.column(0).to_numpy())
+    return others
 
 
-def _plain_values(footer: Footer, wanted: GroupBytes, data: Bytes) -> pa.Array | None:
-    """The values where they can be read without a copy; None: not here."""
+def _value_pages(footer: Footer, wanted: GroupBytes, data: Bytes) -> Iterator[ValuePage]:
     if footer.rules is not None:
-        return None
+        return
     parquet = footer.metadata.row_group(wanted.group)
-    at, chunk = next(
-        (at, chunk) for at in range(parquet.num_columns) if (chunk := parquet.column(at)).path_in_schema == VALUE
-    )
+    at = footer.leaves.index(VALUE)
+    chunk = parquet.column(at)
     if not are_plain(footer.metadata.schema.column(at), chunk):
-        return None
+        return
     start = starts_at(chunk) - wanted.at
     try:
-        return plain_values(chunk, memoryview(data)[start : start + chunk.total_compressed_size])
+        yield from plain_pages(chunk, memoryview(data)[start : start + chunk.total_compressed_size])
     except (BadPages, pa.ArrowException, OSError) as error:
         raise _damaged(footer, wanted, error) from error
 
@@ -126,23 +135,25 @@ def times_of_group(footer: Footer, wanted: GroupBytes, data: Bytes) -> Times:
 
 def _check_offsets(footer: Footer, group: int, offsets: NDArray[np.int64]) -> None:
     """The rows are those that the footer promises: encoding relies on it, and so do readers."""
-    runs = footer.groups[group]
-    ends = np.cumsum([run.rows for run in runs])
-    starts = ends - [run.rows for run in runs]
-    rises = np.diff(offsets) > 0
-    rises[ends[:-1] - 1] = True  # from one run to the next the footer itself was checked
-    lasts = np.where([run.is_raw for run in runs], offsets[starts], [run.last_offset for run in runs])
-    promised = np.array_equal(offsets[starts], [run.base_offset for run in runs])
-    if not (promised and np.array_equal(offsets[ends - 1], lasts) and rises.all()):
+    first = 0
+    fit = len(offsets) == sum(run.rows for run in footer.groups[group])
+    for run in footer.groups[group] if fit else ():
+        own = offsets[first : first + run.rows]
+        last = run.base_offset if run.is_raw else run.last_offset
+        fit = fit and bool(own[0] == run.base_offset and own[-1] == last and (own[1:] > own[:-1]).all())
+        first += run.rows
+    if not fit:
         raise MalformedTableFile(
             f"row group {group} of table file {footer.path} does not hold the offsets that its footer lists: restore it"
         )
 
 
-def _check_raw(footer: Footer, group: int, values: pa.Array) -> None:
+def _check_raw(footer: Footer, group: int, values: pa.Array, first: int) -> None:
+    """Where a raw batch is promised, one can be. `first` is the row of the first value."""
     row = 0
     for run in footer.groups[group]:
-        if run.is_raw and len(values[row].as_py() or b"") < HEADER_BYTES:
+        is_here = run.is_raw and first <= row < first + len(values)
+        if is_here and len(values[row - first].as_py() or b"") < HEADER_BYTES:
             raise MalformedTableFile(f"row {row} of row group {group} of table file {footer.path} holds no batch")
         row += run.rows
 
@@ -214,19 +225,6 @@ class _Stretch:
 
     def close(self) -> None:
         pass
-
-
-def _root(chunk: pq.ColumnChunkMetaData) -> str:
-    name: str = chunk.path_in_schema.partition(".")[0]
-    return name
-
-
-def _is_empty(chunks: Sequence[pq.ColumnChunkMetaData], name: str) -> bool:
-    """Whether the statistics prove that every row has null, or no header, in this column."""
-    statistics = next(chunk for chunk in chunks if _root(chunk) == name).statistics
-    if name not in (KEY, HEADERS) or statistics is None or not statistics.has_null_count:
-        return False
-    return bool(statistics.num_values == 0)
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:

@@ -1,5 +1,6 @@
 """A hole at the end of what is returned is an empty batch, so that consumers' positions advance past it."""
 
+from lakestream.storage.records.encode import EncodedBatch
 from lakestream.storage.records.header import (
     HEADER_BYTES,
     LENGTH_OVERHEAD_BYTES,
@@ -11,7 +12,6 @@ from lakestream.storage.records.header import (
     crc_of,
     pack_header,
 )
-from lakestream.storage.tablefile.encoded import EncodedBatch
 
 OFFSET_DELTA_MAX = 2**31 - 1
 

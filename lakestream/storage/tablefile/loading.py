@@ -1,4 +1,4 @@
-"""Getting parts of table files: footers (kept), and row groups as records or as times.
+"""Getting parts of table files: footers (kept), and row groups as records, as batches or as times.
 
 One GET reads a footer, and the whole of a small file with it; one GET reads the columns of a row group that are needed.
 Parquet is parsed in threads.
@@ -11,18 +11,14 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from lakestream.storage.records.encode import EncodedBatch
 from lakestream.storage.records.header import Bytes
+from lakestream.storage.tablefile.encoded import Encoding
 from lakestream.storage.tablefile.footer import Footer, ending_bytes, parse_footer
-from lakestream.storage.tablefile.from_columns import (
-    TIME_COLUMNS,
-    GroupBytes,
-    Times,
-    bytes_of_group,
-    record_columns,
-    rows_of_group,
-    times_of_group,
-)
+from lakestream.storage.tablefile.from_columns import Times, rows_of_group, times_of_group
+from lakestream.storage.tablefile.group_bytes import TIME_COLUMNS, GroupBytes, bytes_of_group, record_columns
 from lakestream.storage.tablefile.kept import Kept
+from lakestream.storage.tablefile.page_by_page import batches_of_group
 from lakestream.storage.tablefile.typed import NoTypedValues, Restorer
 from lakestream.world.objects.store import Buffer
 from lakestream.world.tasks import Tasks
@@ -75,6 +71,13 @@ class TableFiles:
             wanted = bytes_of_group(footer, group, record_columns(footer))
             data = await self._get(footer, wanted)
             return await self._threads.run(rows_of_group, footer, wanted, data, self._restorer)
+
+    async def batches(self, footer: Footer, group: int, encoding: Encoding) -> list[EncodedBatch]:
+        """The records of a row group that holds one partition alone, as they are sent."""
+        async with self._loads:
+            wanted = bytes_of_group(footer, group, record_columns(footer))
+            data = await self._get(footer, wanted)
+            return await self._threads.run(batches_of_group, footer, wanted, data, self._restorer, encoding)
 
     async def times(self, footer: Footer, group: int) -> Times:
         async with self._loads:

@@ -1,4 +1,4 @@
-"""A finished file's descriptor: sizes and counts from Parquet's own footer, bounds and nulls as they were gathered."""
+"""A finished file's descriptor: sizes, counts and ends from Parquet's own footer, nulls as they were counted."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -25,6 +25,8 @@ def described(
         field_id = leaves[tuple(column.path_in_schema.split("."))]
         sizes[field_id] = sizes.get(field_id, 0) + column.total_compressed_size
         counts[field_id] = counts.get(field_id, 0) + column.num_values
+        if (own := bounds.get(field_id)) is not None:
+            own.take(column.statistics)
     return FileDescriptor(
         path=path,
         record_count=metadata.num_rows,

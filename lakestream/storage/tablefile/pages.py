@@ -8,16 +8,17 @@ The bytes have been checked against their checksums, and are still not believed:
 damaged.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from lakestream.storage.records.arrays import as_array
 from lakestream.storage.records.header import Bytes
 from lakestream.storage.records.kernels import VIEW_NUMBERS, plain_views
+from lakestream.storage.records.paged import ValuePage
 from lakestream.storage.tablefile.thrift import BadThrift, read_struct, read_varint
 
 _PLAIN_ENCODINGS = {"PLAIN", "RLE"}
@@ -29,6 +30,10 @@ _PLAIN = 0
 _TYPE, _UNCOMPRESSED_BYTES, _COMPRESSED_BYTES, _DATA_PAGE_HEADER = 1, 2, 3, 5
 _VALUES, _ENCODING = 1, 2
 _LEVELS_LENGTH_BYTES = 4
+
+
+_HEAP = pa.system_memory_pool()
+"""The process's own heap keeps what is freed at hand; Arrow's gives it back, and each page would be faulted in anew."""
 
 
 class BadPages(ValueError):
@@ -52,26 +57,25 @@ def are_plain(column: pq.ColumnSchema, chunk: pq.ColumnChunkMetaData) -> bool:
     )
 
 
-def plain_values(chunk: pq.ColumnChunkMetaData, data: Bytes) -> pa.Array | None:
-    """The values of a chunk, from its bytes, as views on its pages; None if some are null. Raises BadPages."""
+def plain_pages(chunk: pq.ColumnChunkMetaData, data: Bytes) -> Iterator[ValuePage]:
+    """The values of a chunk, from its bytes, as far as no page has a null. A page is decompressed when it is asked for.
+    Raises BadPages."""
     whole = pa.py_buffer(data)
     codec = pa.Codec("zstd") if chunk.compression == "ZSTD" else None
-    views = np.empty((chunk.num_values, VIEW_NUMBERS), np.int32)
-    pages: list[pa.Buffer] = []
     at = filled = 0
     while filled < chunk.num_values:
         header = _page(whole, at)
+        if header.values > chunk.num_values - filled:
+            raise BadPages("its pages hold more values than it has")
         page = whole.slice(header.at, header.compressed_bytes)
         if codec is not None:
-            page = codec.decompress(page, decompressed_size=header.bytes)
+            page = codec.decompress(page, decompressed_size=header.bytes, memory_pool=_HEAP)
         start = _values_at(page, header.values)
         if start is None:
-            return None
-        _fill(views, filled, header.values, page, start, len(pages))
-        pages.append(page)
+            return
+        yield _views(page, start, header.values)
         filled += header.values
         at = header.at + header.compressed_bytes
-    return pa.Array.from_buffers(pa.binary_view(), filled, [None, pa.py_buffer(views), *pages], 0)
 
 
 def _page(chunk: pa.Buffer, at: int) -> _Page:
@@ -102,7 +106,9 @@ def _values_at(page: pa.Buffer, values: int) -> int | None:
     return _LEVELS_LENGTH_BYTES + len(levels) if is_one_run else None
 
 
-def _fill(views: NDArray[np.int32], first: int, count: int, page: pa.Buffer, start: int, number: int) -> None:
-    content = as_array(memoryview(page))
-    if count > len(views) - first or not plain_views(content, start, count, number, views, first):
+def _views(page: pa.Buffer, start: int, count: int) -> ValuePage:
+    views = np.empty((count, VIEW_NUMBERS), np.int32)
+    if not plain_views(as_array(memoryview(page)), start, count, 0, views, 0):
         raise BadPages("a page holds other values than its header says")
+    views.flags.writeable = False
+    return ValuePage(views, page)

@@ -16,10 +16,11 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from lakestream.model.place import FileSpan
+from lakestream.storage.records.encode import EncodedBatch
 from lakestream.storage.records.run import Run
 from lakestream.storage.tablefile import times
 from lakestream.storage.tablefile.answer import Answer, bytes_of
-from lakestream.storage.tablefile.encoded import EncodedBatch, Encoding, RunRows, encode_in_order, runs_within
+from lakestream.storage.tablefile.encoded import Encoding, RunRows, encode_in_order, runs_within
 from lakestream.storage.tablefile.footer import Extent, Footer
 from lakestream.storage.tablefile.hole import empty_batch
 from lakestream.storage.tablefile.kept import Kept
@@ -122,6 +123,8 @@ class TableFileReader:
         return await self._batches.get(reading.key(window), partial(self._encode, window, reading.encoding))
 
     async def _encode(self, window: Window, encoding: Encoding) -> list[EncodedBatch]:
+        if (part := window.alone) is not None:
+            return await self._files.batches(part.footer, part.extent.group, encoding)
         rows = await asyncio.gather(*(self._rows_of(part) for part in window.parts))
         batches = await self._threads.run(_encoded, window, rows, encoding)
         for footer, extent in window.parts:

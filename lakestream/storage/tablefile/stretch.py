@@ -65,8 +65,10 @@ class Stretch:
 
     def where(self, mask: pa.BooleanArray) -> "Stretch | None":
         """The rows that are meant, or None."""
-        rows = self.rows.filter(mask)
-        return self._of(rows, None if self.typed is None else self.typed.filter(mask)) if rows.num_rows else None
+        count = mask.true_count
+        if not count:
+            return None
+        return self._of(_where(self.rows, mask, count), None if self.typed is None else _where(self.typed, mask, count))
 
     def _of(self, rows: pa.RecordBatch, typed: pa.RecordBatch | None) -> "Stretch":
         last_offset = self.last_offset if self.is_raw else rows.column("offset")[-1].as_py()
@@ -198,6 +200,21 @@ class _Span(NamedTuple):
             base_offset=batch.base_offset,
             append_ms=self.append_ms,
         )
+
+
+def _where(batch: pa.RecordBatch, mask: pa.BooleanArray, count: int) -> pa.RecordBatch:
+    """Arrow takes the rows of a batch one by one, those of a column in runs: the latter is faster where most are."""
+    if 2 * count < batch.num_rows:
+        return batch.filter(mask)
+    columns = [column.slice(0, count) if _is_bare(column) else column.filter(mask) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def _is_bare(column: pa.Array) -> bool:
+    """Whether every row is null, or an empty list, as headers mostly are: it does not matter which of them are kept."""
+    if column.null_count or not pa.types.is_list(column.type):
+        return bool(column.null_count == len(column))
+    return bool(column.offsets[0] == column.offsets[-1])
 
 
 def _are_dense(rows: pa.RecordBatch, base_offset: int, last_offset: int) -> bool:

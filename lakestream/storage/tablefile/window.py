@@ -31,6 +31,13 @@ class Window(NamedTuple):
         """About how many it holds, uncompressed."""
         return sum(part.extent.bytes for part in self.parts)
 
+    @property
+    def alone(self) -> WindowPart | None:
+        """The only part, where its row group holds this window and nothing else."""
+        part = self.parts[0]
+        is_whole = self.after < part.extent.base_offset and part.extent.last_offset <= self.until
+        return part if len(self.parts) == 1 and is_whole and part.footer.is_alone(part.extent) else None
+
 
 def window_at(footers: Sequence[Footer], partition: int, offset: int) -> Window | None:
     """The window that holds `offset`, or the next one. None where the files hold nothing from there on."""

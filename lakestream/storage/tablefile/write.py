@@ -31,7 +31,7 @@ from lakestream.storage.tablefile.columns import (
     arrow_schema,
 )
 from lakestream.storage.tablefile.descriptor import FileDescriptor
-from lakestream.storage.tablefile.encodings import DELTAS, ZSTD_LEVEL, best_as_deltas, few_valued
+from lakestream.storage.tablefile.encodings import DELTAS, NO_CODEC, ZSTD, ZSTD_LEVEL, encodings_of
 from lakestream.storage.tablefile.errors import UnstorableRows
 from lakestream.storage.tablefile.metrics import described
 from lakestream.storage.tablefile.runs import FOOTER_KEY, RowRun, continues, joined, pack_runs
@@ -52,6 +52,8 @@ _BOUNDED = (PARTITION, OFFSET, TIMESTAMP, KEY, VALUE)
 the beginning of each took a twentieth of the time."""
 _STATISTICS = [PARTITION, OFFSET, TIMESTAMP, KEY, f"{HEADERS}.list.element.key", FORM]
 """Columns with statistics for each row group. Values have none: theirs would be longer than all the others."""
+_BARE = (PARTITION, OFFSET, FORM, SCHEMA_ID, SHAPE)
+"""Not compressed: a few bytes for a row group, of which zstd would make as many."""
 
 
 def write_table_file(
@@ -89,6 +91,7 @@ class TableFileWriter:
         self._typed = typed
         self._own = [*(typed if typed is not None else ()), *(keys if keys is not None else ())]
         self._schema = file_schema(typed, keys, with_form=with_form)
+        self._leaves = LEAF_IDS | leaf_ids(pa.schema(self._own))
         self._with_form = with_form
         self._limits = limits or GroupLimits()
         self._out = SummingSink(sink)
@@ -141,8 +144,7 @@ class TableFileWriter:
         self._out.finish()
         runs = [run for group in self._groups for run in group]
         bounds = {field_id(self._schema.field(name)): each for name, each in self._bounds.items()}
-        leaves = LEAF_IDS | leaf_ids(pa.schema(self._own))
-        return described(path, self.bytes_written, self._metadata[0], bounds, runs, leaves)
+        return described(path, self.bytes_written, self._metadata[0], bounds, runs, self._leaves)
 
     def _check(self, stretch: Stretch) -> None:
         rows = stretch.rows
@@ -182,7 +184,7 @@ class TableFileWriter:
     def _close_group(self) -> None:
         table = in_columns(self._open, self._schema)
         for name, bounds in self._bounds.items():
-            bounds.widen(table.column(name))
+            bounds.count(table.column(name))
         if self._parquet is None:
             self._parquet = self._opened(table)
         self._parquet.write_table(table, row_group_size=self._rows)
@@ -191,13 +193,13 @@ class TableFileWriter:
 
     def _opened(self, first: pa.Table) -> pq.ParquetWriter:
         own = [field.name for field in self._own if field.name in self._bounds]
-        few = few_valued(first.select(own))
-        deltas = best_as_deltas(first.select([name for name in own if name not in few]))
+        few, deltas, bare = encodings_of(first.select(own))
+        compressed = [path for path in map(".".join, self._leaves) if path not in _BARE and path not in bare]
         return pq.ParquetWriter(
             pa.PythonFile(self._out, mode="w"),
             self._schema,
-            compression="zstd",
-            compression_level=ZSTD_LEVEL,
+            compression=dict.fromkeys(map(".".join, self._leaves), NO_CODEC) | dict.fromkeys(compressed, ZSTD),
+            compression_level=dict.fromkeys(compressed, ZSTD_LEVEL),
             use_dictionary=[PARTITION, FORM, SCHEMA_ID, SHAPE, *few],
             column_encoding=dict.fromkeys([OFFSET, TIMESTAMP, *deltas], DELTAS),
             write_statistics=[*_STATISTICS, *own],

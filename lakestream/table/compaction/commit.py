@@ -20,7 +20,7 @@ import structlog
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.topic_commits import Evolve, PreparedCommit, TopicCommits
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.errors import Conflict, LakestreamError, ObjectExists, ObjectMissing, Unavailable
+from lakestream.model.errors import Conflict, LakestreamError, ObjectExists, Unavailable
 from lakestream.model.job import JobCommit, JobId, NewFileSpan, TabledRange
 from lakestream.model.table import TablePointer
 from lakestream.model.table_errors import CommitConflict, DamagedTable, UnknownTable
@@ -38,6 +38,8 @@ ATTEMPTS_MAX = 6
 YIELD_SECONDS_FIRST = 0.1
 YIELD_SECONDS_MAX = 2.0
 """Whoever was faster may be about to commit again: give way, longer each time."""
+OBJECTS_OF_A_COMMIT = 4
+"""Manifest, manifest list, metadata and ledger; a few more where branches have parted."""
 ASKS_MAX = 10
 ASK_AGAIN_SECONDS = 0.5
 
@@ -143,6 +145,7 @@ class Committer:
         try:
             if (moved := await self._expired(pointer)) is not None:
                 await self._commits.roll_ahead(moved)
+            await self._objects.foresee_puts(OBJECTS_OF_A_COMMIT)
         except LakestreamError as error:
             log.warning("a table could not be tended after its commit", table=pointer.id, error=str(error))
 
@@ -167,15 +170,12 @@ class Committer:
     async def _check_files(self, results: Sequence[TaskResult]) -> None:
         """Every file is there, whole. Raises DamagedTable."""
         files = [file for result in results for file in result.files]
-        await asyncio.gather(*(self._check_file(file) for file in files))
-
-    async def _check_file(self, file: FileDescriptor) -> None:
-        try:
-            _, size = await self._objects.get_tail(self._locations.key_of(file.path), 1)
-        except ObjectMissing:
-            size = 0
-        if size != file.file_size_bytes:
-            raise DamagedTable(f"{file.path} was written with {file.file_size_bytes} bytes and has {size}: plan anew")
+        sizes = await self._objects.sizes([self._locations.key_of(file.path) for file in files])
+        for file, size in zip(files, sizes, strict=True):
+            if size != file.file_size_bytes:
+                raise DamagedTable(
+                    f"{file.path} was written with {file.file_size_bytes} bytes and has {size or 0}: plan anew"
+                )
 
     async def _write_ledger(self, ledger: Ledger) -> None:
         try:

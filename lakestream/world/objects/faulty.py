@@ -119,6 +119,10 @@ class FaultyObjects:
         async with self._disturbed("get_tail", key):
             return await self._inner.get_tail(key, length)
 
+    async def sizes(self, keys: Sequence[str]) -> Sequence[int | None]:
+        async with self._disturbed("sizes", keys[0] if keys else ""):
+            return await self._inner.sizes(keys)
+
     async def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
         async with self._disturbed("list", prefix):
             async for info in self._inner.list(prefix):
@@ -127,6 +131,9 @@ class FaultyObjects:
     async def delete(self, keys: Sequence[str]) -> None:
         async with self._disturbed("delete", keys[0] if keys else ""):
             await self._inner.delete(keys)
+
+    async def foresee_puts(self, count: int) -> None:
+        await self._inner.foresee_puts(count)
 
     async def close(self) -> None:
         await self._inner.close()

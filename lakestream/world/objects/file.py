@@ -13,8 +13,9 @@ from typing import TypeVar
 
 from lakestream.model.errors import ObjectExists, ObjectMissing, StorageFull, StoreUnavailable
 from lakestream.world.objects.durable_file import create_durably, make_folder_durably
-from lakestream.world.objects.file_reads import read_range, read_tail, read_whole, scan_folder
+from lakestream.world.objects.file_reads import read_range, read_sizes, read_tail, read_whole, scan_folder
 from lakestream.world.objects.keys import checked_key
+from lakestream.world.objects.spare_files import SpareFiles
 from lakestream.world.objects.store import Buffer, ObjectInfo
 from lakestream.world.objects.written_pages import WrittenPages
 from lakestream.world.threads import Threads
@@ -31,6 +32,7 @@ class FileObjects:
         self._threads = threads
         self._durable_folders = {root}
         self._written_pages = WrittenPages()
+        self._spares = SpareFiles(root)
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         path = self._root / checked_key(key)
@@ -48,6 +50,11 @@ class FileObjects:
         path = self._root / checked_key(key)
         return await self._threads.run(self._explained, key, lambda: read_tail(path, length))
 
+    async def sizes(self, keys: Sequence[str]) -> Sequence[int | None]:
+        """In one thread: a look takes less than the way to another."""
+        paths = [self._root / checked_key(key) for key in keys]
+        return await self._threads.run(self._explained, f"{keys[0] if keys else ''} ...", lambda: read_sizes(paths))
+
     async def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
         """Depth first, one folder in memory at a time along the way down."""
         folder = prefix.rpartition("/")[0]
@@ -64,18 +71,21 @@ class FileObjects:
         paths = [self._root / checked_key(key) for key in keys]
         await self._threads.run(_unlink_all, paths)
 
+    async def foresee_puts(self, count: int) -> None:
+        await self._threads.run(self._spares.fill, count)
+
     async def close(self) -> None:
-        pass
+        self._spares.close()
 
     def _create(self, path: Path, parts: Sequence[Buffer]) -> None:
         try:
             make_folder_durably(path.parent, self._durable_folders)
-            create_durably(path, parts)
+            create_durably(path, parts, self._spares)
         except FileNotFoundError:
             # Someone removed the folder since we last saw it: make it again, once.
             self._durable_folders = {self._root}
             make_folder_durably(path.parent, self._durable_folders)
-            create_durably(path, parts)
+            create_durably(path, parts, self._spares)
         self._written_pages.wrote(path, sum(map(len, parts)))
 
     def _explained(self, key: str, work: Callable[[], T]) -> T:

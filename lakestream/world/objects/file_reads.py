@@ -1,12 +1,13 @@
-"""Reading object files: whole, a range, the tail, and one folder's listing.
+"""Reading object files: whole, a range, the tail, their sizes, and one folder's listing.
 
 `pread` into a fresh bytes object costs one copy out of the page cache and no zero-filling first.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_ISREG
 
 from lakestream.world.objects.store import ObjectInfo
 
@@ -28,6 +29,19 @@ def read_tail(path: Path, length: int) -> tuple[bytes, int]:
     with _opened(path) as descriptor:
         size = os.fstat(descriptor).st_size
         return _pread(descriptor, max(0, size - length), min(size, length)), size
+
+
+def read_sizes(paths: Sequence[Path]) -> list[int | None]:
+    """None: there is no such file."""
+    return [_size(path) for path in paths]
+
+
+def _size(path: Path) -> int | None:
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_size if S_ISREG(found.st_mode) else None
 
 
 def scan_folder(root: Path, below: str) -> list[ObjectInfo | str]:

@@ -35,6 +35,10 @@ class MemoryObjects:
         content = self._content(key)
         return memoryview(content)[max(0, len(content) - length) :], len(content)
 
+    async def sizes(self, keys: Sequence[str]) -> Sequence[int | None]:
+        found = (self._objects.get(checked_key(key)) for key in keys)
+        return [None if each is None else len(each[0]) for each in found]
+
     async def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
         for key in sorted(key for key in self._objects if key.startswith(prefix)):
             if (found := self._objects.get(key)) is not None:
@@ -43,6 +47,9 @@ class MemoryObjects:
     async def delete(self, keys: Sequence[str]) -> None:
         for key in keys:
             self._objects.pop(checked_key(key), None)
+
+    async def foresee_puts(self, count: int) -> None:
+        pass
 
     async def close(self) -> None:
         pass

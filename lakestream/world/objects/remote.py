@@ -8,6 +8,7 @@ own first attempt made. StoreUnavailable hands that question to the caller, who 
 obstore reads the parts in place until the put ends: they must not be changed before.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -64,6 +65,9 @@ class RemoteObjects:
         except StoreUnavailable:
             return await self._tail_by_size(key, length)
 
+    async def sizes(self, keys: Sequence[str]) -> Sequence[int | None]:
+        return await asyncio.gather(*map(self._size, keys))
+
     async def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
         # obstore takes whole path parts as a prefix; the rest of it is compared here.
         pages = obstore.list(self._reads, prefix=prefix.rpartition("/")[0] or None).__aiter__()
@@ -76,8 +80,17 @@ class RemoteObjects:
         for first in range(0, len(keys), _DELETE_KEYS_MAX):
             await self._delete_some([checked_key(key) for key in keys[first : first + _DELETE_KEYS_MAX]])
 
+    async def foresee_puts(self, count: int) -> None:
+        pass
+
     async def close(self) -> None:
         pass
+
+    async def _size(self, key: str) -> int | None:
+        try:
+            return (await self._asked(key, obstore.head_async(self._reads, checked_key(key))))["size"]
+        except ObjectMissing:
+            return None
 
     async def _tail_by_size(self, key: str, length: int) -> tuple[Buffer, int]:
         """In two requests: Azure knows no suffix ranges, and S3 none of an empty object."""

@@ -40,12 +40,20 @@ class ObjectStore(Protocol):
         """The last `length` bytes (or all, if fewer) and the object's whole size."""
         ...
 
+    async def sizes(self, keys: Sequence[str]) -> Sequence[int | None]:
+        """How large each of them is; None: there is no such object."""
+        ...
+
     def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
         """Objects whose key starts with `prefix`, in key order."""
         ...
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete what exists of `keys`; a missing one is no error."""
+        ...
+
+    async def foresee_puts(self, count: int) -> None:
+        """So many puts will come, and someone will wait for them: what can be done for them before is done now."""
         ...
 
     async def close(self) -> None: ...

@@ -44,6 +44,7 @@ from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.open import open_objects
+from lakestream.world.objects.store import ObjectStore
 from lakestream.world.threads import ThreadPool
 from tests.behaviour.metadata.stage import ShiftedClock
 from tests.integration.tables.moments import AppAt, Moments, RewriterAt, StoreAt
@@ -70,6 +71,7 @@ class RunningLake:
         self.moments = Moments()
         self.pipelines_clock = ShiftedClock()
         self.store: MetadataStore
+        self.object_store: ObjectStore
         self._loop: asyncio.AbstractEventLoop
         self._pipeline: Pipeline
 
@@ -170,6 +172,7 @@ class RunningLake:
             stack.callback(threads.close)
             objects = await open_objects(objects_url, clock=clock, ids=ids, threads=threads)
             stack.push_async_callback(objects.close)
+            self.object_store = objects
             self.store = await open_store(metadata, clock=clock, ids=ids)
             stack.push_async_callback(self.store.close)
             await self.store.tables.create_namespace(STREAMS, {})
@@ -191,7 +194,7 @@ class RunningLake:
                 delete_topic=self.store.delete_topic,
                 branch_fields=branch_fields,
             )
-            brokers = Brokers(self.store)
+            brokers = Brokers(self.store, clock)
             stack.push_async_callback(brokers.close)
             tables = TableStatus(self.store, objects, ids=ids, grace_ms=self.grace_ms)
             routes = [

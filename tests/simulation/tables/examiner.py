@@ -219,7 +219,13 @@ class Examiner:
             self._verdict.holds(whole, "`main` has every row, but for what strangers deleted", *told)
 
     async def _set_aside(self, table: Table) -> set[str]:
-        """Files of `log` whose rows SQL does not see. Each of these is once in `quarantine`, and nothing else is."""
+        """Files of `log` whose rows SQL does not see. Each of these is once in `quarantine`, and nothing else is; but
+        what the log has let go of may have left `quarantine` before the rest of its file has left `log`."""
+        starts = {
+            seen.topic.partitions.index(seen.partition): seen.view.tail.log_start
+            for seen in await all_partitions(self._store)
+            if seen.topic.id == table.pointer.topic
+        }
         hidden: set[str] = set()
         expected: Counter[tuple[int, int]] = Counter()
         for file in table.log_files:
@@ -228,7 +234,7 @@ class Examiner:
             self._verdict.holds(len(aside) in (0, len(rows)), "broken values are in files of their own", file)
             if aside:
                 hidden.add(file)
-                expected.update(aside)
+                expected.update(each for each in aside if each[1] >= starts.get(each[0], 0))
         rows = [each for file in table.quarantine_files for each in await self._lake.rows(file)]
         found = Counter((each.number, each.row.offset) for each in rows)
         once = expected <= found and max(found.values(), default=1) == 1

@@ -33,6 +33,23 @@ def test_the_config_names_what_is_served() -> None:
     with_face(scenario)
 
 
+def test_what_is_not_served_is_refused_in_the_form_of_the_specification() -> None:
+    async def scenario(face: Face) -> None:
+        await face.make()
+        for method, path in (
+            ("GET", "namespaces/db/tables/t/credentials"),
+            ("POST", "namespaces/db/tables/t/plan"),
+            ("PUT", "namespaces/db/tables/t"),
+            ("GET", "oauth/tokens"),
+        ):
+            error = await face.refused(method, path, status=404)
+            assert "/iceberg/v1/config" in error["message"]
+        await face.ask("POST", "namespaces/db/tables/t/metrics", {"report-type": "scan-report"}, status=204)
+        await face.refused("POST", "namespaces/db/tables/none/metrics", {"report-type": "scan-report"}, status=404)
+
+    with_face(scenario)
+
+
 def test_a_namespace_lives_and_dies() -> None:
     async def scenario(face: Face) -> None:
         body = {"namespace": ["a"], "properties": {"owner": "me"}}

@@ -3,7 +3,10 @@
 import asyncio
 from uuid import uuid4
 
+from lakestream.catalog.metadata_file import DELETE_AFTER_COMMIT, PREVIOUS_VERSIONS_MAX, encode_metadata
 from lakestream.catalog.values import Json
+from lakestream.model.table import PointerMove
+from tests.behaviour.tables.pointers import pointer
 from tests.unit.catalog.face import Face, create_request, with_face
 from tests.unit.catalog.samples import snapshot
 
@@ -131,12 +134,17 @@ def test_a_version_that_is_known_is_not_sent_again() -> None:
         await face.make()
         first = await face.answer("GET", T)
         tag = first.headers["etag"]
-        again = await face.answer("GET", T, if_none_match=f'"other", {tag}')
-        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+        for known in (f'"other", {tag}', f"W/{tag}", "*"):
+            again = await face.answer("GET", T, if_none_match=known)
+            assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
         refs = await face.answer("GET", f"{T}?snapshots=refs", if_none_match=tag)
         assert refs.status_code == 200
-        await face.ask("POST", T, commit(set_property("k", "v")))
+        changed = await face.answer("POST", T, commit(set_property("k", "v")))
         assert (await face.answer("GET", T, if_none_match=tag)).status_code == 200
+        assert (await face.answer("GET", T, if_none_match=changed.headers["etag"])).status_code == 304
+        made = await face.answer("POST", "namespaces/db/tables", create_request("u"))
+        known = made.headers["etag"]
+        assert (await face.answer("GET", "namespaces/db/tables/u", if_none_match=known)).status_code == 304
 
     with_face(scenario)
 
@@ -151,6 +159,13 @@ def test_only_snapshots_with_a_name_are_sent_when_asked() -> None:
         few = await face.ask("GET", f"{T}?snapshots=refs")
         assert [one["snapshot-id"] for one in few["metadata"]["snapshots"]] == [2]
         await face.refused("GET", f"{T}?snapshots=some", status=400)
+        location = "memory:///tables/elsewhere/00000-x.metadata.json"
+        whole = (await face.ask("GET", T))["metadata"]
+        old = {name: value for name, value in whole.items() if name != "refs"} | {"table-uuid": str(uuid4())}
+        await face.objects.put("tables/elsewhere/00000-x.metadata.json", [encode_metadata(old)])
+        await face.ask("POST", "namespaces/db/register", {"name": "old", "metadata-location": location})
+        few = await face.ask("GET", "namespaces/db/tables/old?snapshots=refs")
+        assert [one["snapshot-id"] for one in few["metadata"]["snapshots"]] == [2], "its current one has no name"
 
     with_face(scenario)
 
@@ -249,6 +264,20 @@ def test_a_repeated_request_gets_the_same_answer_and_changes_nothing() -> None:
     with_face(scenario)
 
 
+def test_a_repeat_is_answered_also_when_the_metadata_file_of_then_is_gone() -> None:
+    async def scenario(face: Face) -> None:
+        await face.make(properties={DELETE_AFTER_COMMIT: "true", PREVIOUS_VERSIONS_MAX: "1"})
+        key, change = str(uuid4()), commit(set_property("k", "1"))
+        first = await face.ask("POST", T, change, idempotency_key=key)
+        for number in range(3):
+            last = await face.ask("POST", T, commit(set_property("n", str(number))))
+        assert first["metadata-location"] not in str(last["metadata"]["metadata-log"]), "deleted by now"
+        assert await face.ask("POST", T, change, idempotency_key=key) == last
+        assert last["metadata"]["properties"]["k"] == "1"
+
+    with_face(scenario)
+
+
 def test_a_key_is_for_one_request() -> None:
     async def scenario(face: Face) -> None:
         key = str(uuid4())
@@ -292,8 +321,12 @@ def test_a_missing_metadata_file_is_an_error_that_names_it() -> None:
             await face.ask("POST", "namespaces/db/tables/u", commit(set_property("n", str(number))))
         keys = [info.key async for info in face.objects.list("tables/") if made["metadata"]["table-uuid"] in info.key]
         await face.objects.delete(keys)
-        known = {"name": "r", "metadata-location": made["metadata-location"].replace("00000", "00009")}
-        error = await face.refused("POST", "namespaces/db/register", known, status=500)
+        at = made["metadata-location"].replace("00000", "00009")
+        error = await face.refused("POST", "namespaces/db/register", {"name": "r", "metadata-location": at}, status=400)
+        assert "00009" in error["message"]
+        missing = PointerMove(pointer=pointer("gone", namespace=("db",), location=at), expected_location=None)
+        await face.store.tables.move_tables([missing])
+        error = await face.refused("GET", "namespaces/db/tables/gone", status=500)
         assert "00009" in error["message"] and "backup" in error["message"]
         assert other["metadata"]["table-uuid"] in str(await face.ask("GET", "namespaces/db/tables/u"))
 

@@ -122,7 +122,7 @@ def test_old_snapshots_expire_with_their_files() -> None:
     async def scenario(face: Face) -> None:
         pointer = await face.make_topic()
         for number in range(20):
-            assert await face.commits.expire(pointer, keep=14) is None
+            assert await face.commits.expire(pointer, keep=18) is None
             files = [data_file(f"f{number}")]
             prepared = await face.commits.append(pointer, {"log": files, "main": files}, summary={})
             await face.store.tables.move_tables([prepared.move])

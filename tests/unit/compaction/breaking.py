@@ -72,12 +72,18 @@ class MortalObjects:
     async def get_tail(self, key: str, length: int) -> tuple[Buffer, int]:
         return await self._inner.get_tail(key, length)
 
+    async def sizes(self, keys: Sequence[str]) -> Sequence[int | None]:
+        return await self._inner.sizes(keys)
+
     async def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
         async for info in self._inner.list(prefix):
             yield info
 
     async def delete(self, keys: Sequence[str]) -> None:
         await self._fate.live("delete", lambda: self._inner.delete(keys))
+
+    async def foresee_puts(self, count: int) -> None:
+        await self._inner.foresee_puts(count)
 
     async def close(self) -> None:
         pass

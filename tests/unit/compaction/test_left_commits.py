@@ -1,13 +1,18 @@
 """What dead commits left behind goes, and nothing that a living one has written."""
 
+import pytest
+
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.rolling import FAN_IN
+from lakestream.model.table_errors import CommitConflict
 from lakestream.table.left_commits import TOPICS_AT_ONCE, LeftCommits
 from tests.unit.compaction.site import Site, rows, run
 
+GRACE_MS = 3_600_000
+
 
 def left_commits(site: Site) -> LeftCommits:
-    return LeftCommits(site.store, TableObjects(site.objects), site.commits())
+    return LeftCommits(site.store, TableObjects(site.objects), site.commits(), site.clock, grace_ms=GRACE_MS)
 
 
 def test_what_a_commit_under_way_has_written_stays_until_the_table_moves_on() -> None:
@@ -50,6 +55,48 @@ def test_what_was_rolled_ahead_for_a_version_that_someone_else_made_is_not_used_
         assert [row["offset"] for row in await site.read(topic.partitions[0])] == list(range(FAN_IN + 1))
         await left_commits(site).sweep()
         assert await site.keys("tables/") == await site.referred(topic)
+
+    run(scenario)
+
+
+def test_what_was_rolled_ahead_for_a_table_that_stays_idle_goes_when_its_grace_is_over() -> None:
+    async def scenario(site: Site) -> None:
+        topic = await site.topic()
+        pipeline = site.pipeline(grace_ms=GRACE_MS)
+        for number in range(FAN_IN):
+            await site.produce(topic.partitions[0], rows(1, base=number))
+            await site.round(pipeline)
+        assert len(ahead := await site.keys("tables/") - await site.referred(topic)) == 1
+        await pipeline.sweep()
+        assert await site.keys("tables/") - await site.referred(topic) == ahead, "the next commit may come at any time"
+        site.clock.ahead_ms += GRACE_MS + 1
+        await pipeline.sweep()
+        assert await site.keys("tables/") == await site.referred(topic)
+        moved = await site.store.tables.table_of_topic(topic.id)
+        await pipeline.sweep()
+        assert await site.store.tables.table_of_topic(topic.id) == moved, "once, and not again and again"
+        await site.produce(topic.partitions[0], rows(1, base=FAN_IN))
+        await site.round(pipeline)
+        assert not ahead & await site.referred(topic), "this pipeline had it in mind"
+        assert [row["offset"] for row in await site.read(topic.partitions[0])] == list(range(FAN_IN + 1))
+        assert len(await site.table(topic)) == FAN_IN + 1
+
+    run(scenario)
+
+
+def test_a_committer_that_slept_past_the_grace_finds_that_its_version_was_passed() -> None:
+    async def scenario(site: Site) -> None:
+        topic = await site.topic()
+        await site.produce(topic.partitions[0], rows(5))
+        await site.round()
+        pointer = await site.store.tables.table_of_topic(topic.id)
+        assert pointer is not None
+        asleep = await site.commits().append(pointer, {"main": ()}, summary={})
+        site.clock.ahead_ms += GRACE_MS + 1
+        await left_commits(site).sweep()
+        assert await site.keys("tables/") == await site.referred(topic)
+        with pytest.raises(CommitConflict):
+            await site.store.tables.move_tables([asleep.move])
 
     run(scenario)
 

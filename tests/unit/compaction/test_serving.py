@@ -11,7 +11,13 @@ from lakestream.model.job import CompactionLease
 from lakestream.table.compaction.rewriting import RewriteFailed
 from lakestream.table.lease import LeaseKeeper
 from lakestream.table.pipeline import IDLE, Pipeline, Round
-from lakestream.table.serving import ENGINE_FAILURES_MAX, SWEEP_SECONDS, UPKEEP_SECONDS, run_rounds
+from lakestream.table.serving import (
+    ENGINE_FAILURES_MAX,
+    SWEEP_SECONDS,
+    SWEEP_SECONDS_MAX,
+    UPKEEP_SECONDS,
+    run_rounds,
+)
 from tests.unit.compaction.site import TTL_MS, Site, rows, run
 
 
@@ -120,6 +126,19 @@ def test_leftovers_are_swept_at_the_first_rest_and_then_now_and_then() -> None:
     pipeline = Scripted()
     serve(pipeline, clock)
     assert pipeline.sweeps == 1 + 3
+
+
+def test_a_pipeline_that_never_rests_sweeps_all_the_same() -> None:
+    clock = SteppingClock(1)
+
+    class Busy(Scripted):
+        async def round(self, lease: CompactionLease) -> Round:
+            clock.now += 10
+            return await super().round(lease)
+
+    pipeline = Busy(*[WORKED] * int(2.5 * SWEEP_SECONDS_MAX / 10))
+    serve(pipeline, clock)
+    assert pipeline.sweeps == 2 + 1, "the last one at the rest that follows"
 
 
 @pytest.mark.parametrize("held", [True, False])

@@ -71,7 +71,7 @@ def test_the_gateway_tells_silent_brokers_from_ready_ones() -> None:
 
     async def body() -> None:
         store = await memory_store()
-        brokers = Brokers(store)
+        brokers = Brokers(store, SystemClock())
         assert "no broker is alive" in (await brokers.states())["broker"]
         http = HttpServer(Starlette(routes=health_routes(ready, page)), "127.0.0.1", 0)
         http.start()

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakestream.storage.tablefile.encodings import best_as_deltas, few_valued
+from lakestream.storage.tablefile.encodings import encodings_of
 
 ROWS = 3_000
 CHANCE = random.Random(7)
@@ -17,6 +17,7 @@ COLUMNS = pa.table(
         "customer": pa.array([CHANCE.randrange(100_000) for _ in range(ROWS)], pa.int32()),
         "spike": pa.array([CHANCE.choice((0, 0, 1, CHANCE.getrandbits(62))) for _ in range(ROWS)]),
         "city": pa.array([CHANCE.choice(("Oslo", "Lima")) for _ in range(ROWS)]),
+        "paid": pa.array([CHANCE.random() < 0.7 for _ in range(ROWS)]),
         "price": pa.array([CHANCE.random() for _ in range(ROWS)]),
         "nothing": pa.nulls(ROWS, pa.int64()),
     }
@@ -24,18 +25,21 @@ COLUMNS = pa.table(
 
 
 def test_few_values_get_a_dictionary() -> None:
-    assert few_valued(COLUMNS) == ["city", "nothing"]
+    assert encodings_of(COLUMNS).few_valued == ["city", "paid", "nothing"]
+
+
+def test_numbers_that_zstd_makes_no_smaller_are_not_compressed() -> None:
+    assert encodings_of(COLUMNS).bare == ["paid", "customer"]
 
 
 def test_numbers_become_deltas_where_that_is_smaller() -> None:
-    assert best_as_deltas(COLUMNS) == ["id", "at", "customer"]
+    assert encodings_of(COLUMNS).deltas == ["id", "at", "customer"]
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2])
 def test_very_few_rows_tell_something_too(rows: int) -> None:
-    few = COLUMNS.slice(0, rows)
-    assert set(few_valued(few)) | set(best_as_deltas(few)) <= set(COLUMNS.column_names)
-    assert len(few) == rows
+    found = encodings_of(COLUMNS.slice(0, rows))
+    assert {name for names in found for name in names} <= set(COLUMNS.column_names)
 
 
 def test_deltas_hold_the_most_distant_numbers() -> None:

@@ -5,6 +5,7 @@ through whichever gateway, gets the answer that the receipt remembers. Requests 
 is trying again.
 """
 
+import hashlib
 import json
 from collections.abc import Awaitable, Callable
 from enum import Enum
@@ -15,9 +16,10 @@ from starlette.routing import Route
 
 from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.requests import Once
+from lakestream.catalog.values import Json
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.table import Receipt
-from lakestream.model.table_errors import AnsweredBefore
+from lakestream.model.table_errors import AnsweredBefore, DamagedTable
 from lakestream.protocol.rest.catalog.asking import once_of
 from lakestream.protocol.rest.catalog.errors import Unprocessable, error_response
 
@@ -80,15 +82,38 @@ class Endpoints:
         kept = json.loads(receipt.answer)
         match answers:
             case Answers.METADATA:
-                return loaded_response(await self._files.read(kept["metadata-locations"][0]))
+                return loaded_response(await self._metadata(kept))
             case Answers.BODY:
                 return JSONResponse(kept["body"])
             case Answers.NOTHING:
                 return Response(status_code=NO_CONTENT)
 
+    async def _metadata(self, kept: Json) -> MetadataFile:
+        """What the request made. Tables that are committed to often soon delete the file: then as it is by now, which
+        has the change in it."""
+        try:
+            return await self._files.read(kept["metadata-locations"][0])
+        except DamagedTable:
+            name = kept.get("name")
+            pointer = await self._store.table(tuple(name[:-1]), name[-1]) if name else None
+            if pointer is None:
+                raise
+            return await self._files.read(pointer.metadata_location)
 
-def loaded_response(file: MetadataFile, headers: dict[str, str] | None = None) -> Response:
-    """Table or view, its metadata as it stands in the file."""
+
+def loaded_response(file: MetadataFile, *, tag: str | None = None) -> Response:
+    """Table or view, its metadata as it stands in the file, and the tag of a whole answer unless another is given."""
     location = json.dumps(file.location).encode()
     content = b'{"metadata-location":' + location + b',"metadata":' + file.json + b',"config":{}}'
-    return Response(content, media_type="application/json", headers=headers)
+    return Response(content, media_type="application/json", headers={"ETag": tag or entity_tag(file.location)})
+
+
+def entity_tag(*made_from: object) -> str:
+    """Changes with everything that an answer is made from: the metadata file first of all."""
+    return f'"{hashlib.sha256(repr(made_from).encode()).hexdigest()[:32]}"'
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Whether the client says that it has this answer. Proxies that compress mark tags as weak; they still serve."""
+    known = [each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")]
+    return tag in known or "*" in known

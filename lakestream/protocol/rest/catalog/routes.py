@@ -16,6 +16,7 @@ from lakestream.catalog.view_catalog import Views
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.topic import TopicId
 from lakestream.protocol.rest.catalog.endpoint import IDEMPOTENCY_KEY_LIFETIME, Endpoints
+from lakestream.protocol.rest.catalog.errors import RestError, error_answer
 from lakestream.protocol.rest.catalog.namespaces import NamespaceRoutes
 from lakestream.protocol.rest.catalog.tables import TableRoutes
 from lakestream.protocol.rest.catalog.views import ViewRoutes
@@ -24,6 +25,7 @@ from lakestream.world.ids import Ids
 from lakestream.world.objects.store import ObjectStore
 
 CATALOG_PATH = "/iceberg"
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def catalog_routes(
@@ -54,7 +56,7 @@ def catalog_routes(
         *TableRoutes(tables, endpoints).routes(),
         *ViewRoutes(views, endpoints).routes(),
     ]
-    return [_config_route(served), *served]
+    return [_config_route(served), *served, *_unserved_routes()]
 
 
 def endpoint_names(routes: Sequence[Route]) -> list[str]:
@@ -65,6 +67,16 @@ def endpoint_names(routes: Sequence[Route]) -> list[str]:
         for method in sorted(route.methods or ())
         if method != "HEAD" or "GET" not in (route.methods or ())
     ]
+
+
+def _unserved_routes() -> list[Route]:
+    """Everything else is answered in the specification's form too, whatever is asked."""
+
+    async def answer(request: Request) -> Response:
+        message = f"{request.method} {request.url.path} is not served: GET {CATALOG_PATH}/v1/config lists what is"
+        return error_answer(RestError(404, "NotFoundException"), message)
+
+    return [Route("/{path:path}", answer, methods=list(_METHODS))]
 
 
 def _config_route(served: Sequence[Route]) -> Route:

@@ -1,7 +1,5 @@
 """Tables over REST: list, create, load, commit, register, rename, drop, metrics; commits of several tables at once."""
 
-import hashlib
-
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -19,7 +17,14 @@ from lakestream.protocol.rest.catalog.asking import (
     namespace_of,
     page_of,
 )
-from lakestream.protocol.rest.catalog.endpoint import NO_CONTENT, Answers, Endpoints, loaded_response
+from lakestream.protocol.rest.catalog.endpoint import (
+    NO_CONTENT,
+    Answers,
+    Endpoints,
+    entity_tag,
+    is_known,
+    loaded_response,
+)
 
 UNLISTED_HEADER = "X-Lakestream-Unlisted"
 UNLISTED_SHOWN = "show"
@@ -62,18 +67,21 @@ class TableRoutes:
         return loaded_response(await self._tables.create(namespace, body, once=once))
 
     async def _exists(self, request: Request) -> Response:
-        if not await self._tables.exists(*named(request, "table")):
-            raise UnknownTable("there is no such table")
+        await self._known(request)
         return Response(status_code=NO_CONTENT)
+
+    async def _known(self, request: Request) -> None:
+        if not await self._tables.exists(*named(request, "table")):
+            raise UnknownTable("there is no such table: check its name, or create it")
 
     async def _load(self, request: Request) -> Response:
         unlisted = request.headers.get(UNLISTED_HEADER) == UNLISTED_SHOWN
         loaded = await self._tables.load(*named(request, "table"), unlisted=unlisted)
         only_refs = _only_refs(request)
         tag = _tag(loaded, only_refs)
-        if tag in [known.strip() for known in request.headers.get("if-none-match", "").split(",")]:
+        if is_known(request, tag):
             return Response(status_code=_NOT_MODIFIED, headers={"ETag": tag})
-        return loaded_response(_with_referenced_snapshots(loaded.file) if only_refs else loaded.file, {"ETag": tag})
+        return loaded_response(_with_referenced_snapshots(loaded.file) if only_refs else loaded.file, tag=tag)
 
     async def _commit(self, request: Request, once: Once | None) -> Response:
         namespace, name = named(request, "table")
@@ -102,8 +110,9 @@ class TableRoutes:
         return Response(status_code=NO_CONTENT)
 
     async def _metrics(self, request: Request) -> Response:
-        """Engines report what a scan or commit cost them. Nothing here needs it yet."""
+        """Engines report what a scan or commit cost them. Nothing here needs it yet, and nothing of it is kept."""
         await body_of(request)
+        await self._known(request)
         return Response(status_code=NO_CONTENT)
 
 
@@ -115,13 +124,14 @@ def _only_refs(request: Request) -> bool:
 
 
 def _tag(loaded: LoadedTable, only_refs: bool) -> str:
-    """Changes with everything that the answer is made from."""
-    made_from = f"{loaded.file.location} {loaded.branch} {only_refs}"
-    return f'"{hashlib.sha256(made_from.encode()).hexdigest()[:32]}"'
+    """That of a table loaded whole is what its creation and its commits were answered with."""
+    location = loaded.file.location
+    return entity_tag(location, loaded.branch, only_refs) if loaded.branch or only_refs else entity_tag(location)
 
 
 def _with_referenced_snapshots(file: MetadataFile) -> MetadataFile:
     referenced = {ref["snapshot-id"] for ref in (file.metadata.get("refs") or {}).values()}
+    referenced.add(file.metadata.get("current-snapshot-id"))  # a table from before there were refs has only this
     snapshots = [one for one in file.metadata.get("snapshots") or [] if one["snapshot-id"] in referenced]
     metadata: Metadata = {**file.metadata, "snapshots": snapshots}
     return MetadataFile(file.location, encode_metadata(metadata), metadata)
