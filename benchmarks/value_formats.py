@@ -51,7 +51,7 @@ class Plan:
     rounds: int
 
 
-FULL = Plan(records=2_000_000, rounds=3)
+FULL = Plan(records=2_000_000, rounds=9)
 QUICK = Plan(records=400_000, rounds=2)
 
 

@@ -1,11 +1,15 @@
-"""The Iceberg sink of Kafka Connect as a peer: one standing worker, a connector for each run.
+"""The Iceberg sink of Kafka Connect as a peer: a worker, and a connector for each run.
 
     PUT connector -> consumers join -> rows are written, commits follow -> the table has all rows -> DELETE connector
 
+It runs in two ways. `HELPED`: a standing worker, warm; tables and control topics are made beforehand, commits are asked
+for every two seconds and offsets flushed twice a second. `AS_IT_COMES`: a worker of its own for one run, with the
+settings that one starts with; it makes its table and its control topic itself, and commits as often as Lakestream does.
+It is counted from the start of its process.
+
 Connect has no converter for raw records, so single-message transforms make a row of each: the value as bytes, with
 offset, partition and time beside it. The key is left out, since no transform brings it along. JSON goes through
-Connect's own converter, a column for each field. The table is made beforehand, since the sink's tasks otherwise race
-to create it, and commits are asked for every two seconds.
+Connect's own converter, a column for each field.
 """
 
 import http.client
@@ -14,6 +18,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,9 +40,6 @@ CONNECT = [
     f"org.apache.logging.log4j:log4j-slf4j-impl:{kafka.LOG4J}",
 ]
 TASKS = 2
-COMMIT_MS = 2_000
-COMMIT_TIMEOUT_MS = 5_000
-"""A commit that a task has missed: thirty seconds by default, and the first one is often missed."""
 START_S_MAX = 60
 POLL_S = 0.1
 
@@ -49,10 +51,8 @@ listeners=http://127.0.0.1:{port}
 plugin.path={plugins}
 consumer.max.partition.fetch.bytes=8388608
 consumer.max.poll.records=10000
-offset.flush.interval.ms=500
+offset.flush.interval.ms={flush_ms}
 """
-# Tasks look for what the coordinator asks only between polls, and a poll waits up to that interval for records:
-# with the usual minute, a topic that has been read to its end is never committed (apache/iceberg#17193).
 
 
 VALUES = {
@@ -72,6 +72,38 @@ VALUES = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    flush_ms: int
+    """Tasks look for what the coordinator asks only between polls, and a poll waits up to that long for records: with
+    the default of a minute, a topic that has been read to its end is never committed (apache/iceberg#17193)."""
+    connector: dict[str, str]
+    makes_its_own: bool
+    """Table and control topic. Its tasks race to create the table, and the first commits wait for the topic."""
+    counts_its_start: bool
+
+
+HELPED = Setup(
+    flush_ms=500,
+    connector={
+        "iceberg.control.commit.interval-ms": "2000",
+        "iceberg.control.commit.timeout-ms": "5000",  # 30 s by default, and the first commit is often missed
+    },
+    makes_its_own=False,
+    counts_its_start=False,
+)
+AS_IT_COMES = Setup(
+    flush_ms=10_000,
+    connector={
+        "iceberg.control.commit.interval-ms": "10000",  # as old as a record gets before Lakestream brings it in
+        "iceberg.tables.auto-create-enabled": "true",
+        "iceberg.tables.evolve-schema-enabled": "true",
+    },
+    makes_its_own=True,
+    counts_its_start=True,
+)
+
+
 class Caught(NamedTuple):
     taken: Taken
     best_records_s: float
@@ -81,16 +113,23 @@ class Caught(NamedTuple):
 
 
 class IcebergSink:
-    def __init__(self, process: "subprocess.Popen[bytes]", port: int, bootstrap: str, warehouse: Path) -> None:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", port: int, bootstrap: str, warehouse: Path, setup: Setup
+    ) -> None:
+        self._started = time.monotonic()
         self._process = process
+        self._setup = setup
         self._bootstrap = bootstrap
         self._port = port
         self._warehouse = warehouse
 
     def catch_up(self, topic: str, table: str, records: int, kind: str, *, seconds_max: float) -> Caught:
-        """All of the topic into a table that exists and is empty."""
-        create_topic(self._bootstrap, f"control-{table}", 1)  # made on demand, it would cost the first commits
-        before_s, started = cpu_s(self._process.pid), time.monotonic()
+        """All of the topic into a table, which is empty, or is not there yet where the sink makes its own."""
+        if not self._setup.makes_its_own:
+            create_topic(self._bootstrap, f"control-{table}", 1)
+        before_s, started = (
+            (0.0, self._started) if self._setup.counts_its_start else (cpu_s(self._process.pid), time.monotonic())
+        )
         self._ask("PUT", f"/connectors/{table}/config", self._config(topic, table) | VALUES[kind])
         commits = [(started, 0)]
         while commits[-1][1] < records and time.monotonic() < started + seconds_max:
@@ -119,8 +158,7 @@ class IcebergSink:
             "iceberg.catalog.type": "hadoop",
             "iceberg.catalog.warehouse": self._warehouse.as_uri(),
             "iceberg.control.topic": f"control-{table}",
-            "iceberg.control.commit.interval-ms": str(COMMIT_MS),
-            "iceberg.control.commit.timeout-ms": str(COMMIT_TIMEOUT_MS),
+            **self._setup.connector,
         }
 
     def _ask(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
@@ -153,7 +191,7 @@ def rows_of_hadoop_table(folder: Path) -> int:
 
 
 @contextmanager
-def running(bootstrap: str, folder: Path, warehouse: Path) -> Iterator[IcebergSink]:
+def running(bootstrap: str, folder: Path, warehouse: Path, setup: Setup = HELPED) -> Iterator[IcebergSink]:
     """A worker that is up. Tables lie in `warehouse`, in a Hadoop catalog."""
     folder.mkdir(parents=True, exist_ok=True)
     plugins = maven.fetch(maven.CACHE / f"iceberg-sink-{ICEBERG}", SINK)
@@ -161,7 +199,13 @@ def running(bootstrap: str, folder: Path, warehouse: Path) -> Iterator[IcebergSi
     [port] = free_ports(1)
     properties, log = folder / "worker.properties", folder / "worker.log"
     properties.write_text(
-        WORKER.format(bootstrap=bootstrap, folder=folder, port=port, plugins=_as_plugin(plugins, folder))
+        WORKER.format(
+            bootstrap=bootstrap,
+            folder=folder,
+            port=port,
+            plugins=_as_plugin(plugins, folder),
+            flush_ms=setup.flush_ms,
+        )
     )
     logging = f"-Dlog4j2.configurationFile={kafka.CACHE / 'log4j2.xml'}"
     command = [maven.program("java"), "-Xms256M", "-Xmx2G", "-XX:+UseG1GC", "-Dloglevel=warn", logging]
@@ -169,7 +213,7 @@ def running(bootstrap: str, folder: Path, warehouse: Path) -> Iterator[IcebergSi
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=folder)
     try:
-        sink, deadline = IcebergSink(process, port, bootstrap, warehouse), time.monotonic() + START_S_MAX
+        sink, deadline = IcebergSink(process, port, bootstrap, warehouse, setup), time.monotonic() + START_S_MAX
         while not sink.is_up():
             if process.poll() is not None or time.monotonic() > deadline:
                 raise maven.Unavailable(f"Kafka Connect did not start:\n{log.read_text(errors='replace')[-2000:]}")
