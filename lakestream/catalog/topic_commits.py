@@ -124,9 +124,8 @@ class TopicCommits:
             format_version=format_version,
         )
         await self._snapshots.write(objects)
-        await self._objects.make_folder(
-            f"{metadata['location']}/metadata"
-        )  # ours lie elsewhere, others' will lie there
+        # Our own files lie elsewhere; others' will lie there.
+        await self._objects.make_folder(f"{metadata['location']}/metadata")
         pointer = TablePointer(
             id=uuid,
             namespace=namespace,

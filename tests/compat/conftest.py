@@ -25,7 +25,7 @@ GIVEN_BROKER = "LAKESTREAM_COMPAT_BOOTSTRAP"
 QUICK_GROUPS = {
     "session_timeout_ms_min": 1_000,
     "initial_rebalance_delay_ms": 100,
-    "consumer_session_timeout_ms": 10_000,
+    "consumer_session_timeout_ms": 6_000,
     "consumer_heartbeat_interval_ms": 300,
 }
 """So that a dead member is found soon. By the newer protocol the session is the broker's to say, for all groups; a
