@@ -7,7 +7,8 @@ Kafka reads, and nobody but the catalog moves it. Ordinary tables are not guarde
 from collections.abc import Callable, Sequence
 
 from lakestream.catalog.updates.draft import LAST_ADDED
-from lakestream.catalog.values import Json, Metadata, by_id, wanted
+from lakestream.catalog.values import Json, Metadata, by_id, wanted, wanted_texts
+from lakestream.model.file_compression import UnknownCompression, compression_of
 from lakestream.model.table import MAIN_BRANCH, OWN_BRANCHES
 from lakestream.model.table_errors import Guarded
 
@@ -110,6 +111,15 @@ def _own_properties(metadata: Metadata, update: Json) -> str | None:
     return None
 
 
+def _settable_properties(metadata: Metadata, update: Json) -> str | None:
+    changes = wanted_texts(update, "updates" if "updates" in update else "updated")
+    try:
+        compression_of({**(metadata.get("properties") or {}), **changes})
+    except UnknownCompression as error:
+        return str(error)
+    return _own_properties(metadata, update)
+
+
 def _is_own_property(name: str) -> bool:
     return (name.startswith(_OWN_PREFIX) and name != DROPPABLE) or name in _CATALOGS_PROPERTIES
 
@@ -153,7 +163,7 @@ RULES: dict[str, Rule] = {
     "assign-uuid": _same_uuid,
     "upgrade-format-version": _allowed,
     "set-location": _same_location,
-    "set-properties": _own_properties,
+    "set-properties": _settable_properties,
     "remove-properties": _own_properties,
     "add-encryption-key": _allowed,
     "remove-encryption-key": _allowed,

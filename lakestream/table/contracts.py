@@ -33,6 +33,7 @@ from lakestream.contract.values.value_config import (
     with_first_keys,
 )
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.file_compression import DEFAULT_COMPRESSION, FileCompression, UnknownCompression, compression_of
 from lakestream.model.topic import TopicId
 
 log = structlog.get_logger(__name__)
@@ -47,6 +48,8 @@ KEY_CONTRACT_CONFIG = "lakestream.key-contract-config"
 class HeldContract:
     config: ValueConfig
     contract: TopicContract
+    compression: FileCompression = DEFAULT_COMPRESSION
+    """Of the files that are written under it."""
 
     @property
     def is_young(self) -> bool:
@@ -81,7 +84,7 @@ class TopicContracts:
             contract = await self._latest(contract, config)
         if config.key is not None and contract.key is not None and config.key.follows_latest:
             contract = await self._latest_keys(contract, contract.key, config.key)
-        return HeldContract(config=config, contract=contract)
+        return HeldContract(config=config, contract=contract, compression=_compression(metadata))
 
     async def grown(self, held: HeldContract, needs: Needs) -> HeldContract:
         return replace(held, contract=await self._growing.grown(held.contract, needs, held.config))
@@ -155,6 +158,15 @@ def _recorded(metadata: Metadata, config: ValueConfig) -> TopicContract:
     if recorded is None or properties.get(KEY_CONTRACT_CONFIG) != _signature(config.key):
         return with_first_keys(contract, config.key)
     return replace(contract, key=recorded.key) if recorded.key else with_first_keys(contract, config.key)
+
+
+def _compression(metadata: Metadata) -> FileCompression:
+    """As the table's properties say. Those that say nothing sensible are refused when they are set (guards.py)."""
+    try:
+        return compression_of(metadata.get("properties") or {})
+    except UnknownCompression as error:
+        log.warning("files are compressed as if the table did not say how", reason=str(error))
+        return DEFAULT_COMPRESSION
 
 
 def _layout(properties: dict[str, str]) -> Layout:

@@ -3,8 +3,8 @@
     chunk = page header | page | page header | page ...      page = levels | length value | length value | ...
 
 Arrow's own reader copies every value once more, from the page into a column that grows. Only what our writer makes of
-values without nulls is read here: plain ones, zstd or none, pages of the first version. Anything else is left to Arrow.
-The bytes have been checked against their checksums, and are still not believed: what does not fit is said to be
+values without nulls is read here: plain ones, zstd, lz4 or none, pages of the first version. Anything else is left to
+Arrow. The bytes have been checked against their checksums, and are still not believed: what does not fit is said to be
 damaged.
 """
 
@@ -23,7 +23,8 @@ from lakestream.storage.tablefile.thrift import BadThrift, read_struct, read_var
 
 _PLAIN_ENCODINGS = {"PLAIN", "RLE"}
 """RLE is that of the levels, which say where nulls are."""
-_CODECS = ("ZSTD", "UNCOMPRESSED")
+_CODECS = {"ZSTD": "zstd", "LZ4": "lz4_raw", "UNCOMPRESSED": None}
+"""What Parquet's footer calls them, and Arrow."""
 _DATA_PAGE = 0
 _PLAIN = 0
 # Fields of Parquet's PageHeader, and of its DataPageHeader.
@@ -61,7 +62,7 @@ def plain_pages(chunk: pq.ColumnChunkMetaData, data: Bytes) -> Iterator[ValuePag
     """The values of a chunk, from its bytes, as far as no page has a null. A page is decompressed when it is asked for.
     Raises BadPages."""
     whole = pa.py_buffer(data)
-    codec = pa.Codec("zstd") if chunk.compression == "ZSTD" else None
+    codec = None if (name := _CODECS[chunk.compression]) is None else pa.Codec(name)
     at = filled = 0
     while filled < chunk.num_values:
         header = _page(whole, at)

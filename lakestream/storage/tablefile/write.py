@@ -2,10 +2,10 @@
 
     stretches, by partition and offset -> cut into row groups -> columns -> Parquet -> footer and descriptor
 
-Memory holds one row group, whatever the size of the file: what is finished goes to the sink. zstd at level 1; deltas
-for offsets and times; plain bytes for keys and values, which measured smaller and faster than delta lengths under zstd.
-How the user's columns are written is told by their first rows (encodings.py). Blocks carry checksums of our own
-(blocks.py).
+Memory holds one row group, whatever the size of the file: what is finished goes to the sink. zstd at level 1, unless
+the table says otherwise; deltas for offsets and times; plain bytes for keys and values, which measured smaller and
+faster than delta lengths under zstd. How the user's columns are written is told by their first rows (encodings.py).
+Blocks carry checksums of our own (blocks.py).
 """
 
 from collections.abc import Iterable
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lakestream.model.file_compression import DEFAULT_COMPRESSION, UNCOMPRESSED, FileCompression
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.tablefile.blocks import SummingSink
 from lakestream.storage.tablefile.bounds import Bounds
@@ -31,7 +32,7 @@ from lakestream.storage.tablefile.columns import (
     arrow_schema,
 )
 from lakestream.storage.tablefile.descriptor import FileDescriptor
-from lakestream.storage.tablefile.encodings import DELTAS, NO_CODEC, ZSTD, ZSTD_LEVEL, encodings_of
+from lakestream.storage.tablefile.encodings import DELTAS, NO_CODEC, encodings_of
 from lakestream.storage.tablefile.errors import UnstorableRows
 from lakestream.storage.tablefile.metrics import described
 from lakestream.storage.tablefile.runs import FOOTER_KEY, RowRun, continues, joined, pack_runs
@@ -65,10 +66,11 @@ def write_table_file(
     keys: pa.Schema | None = None,
     rules: str = "",
     limits: GroupLimits | None = None,
+    compression: FileCompression = DEFAULT_COMPRESSION,
 ) -> tuple[list[Buffer], FileDescriptor]:
     """A whole file in memory, compressed. `path` is what the descriptor will call it."""
     sink = Parts()
-    writer = TableFileWriter(sink, with_form=with_form, typed=typed, keys=keys, limits=limits)
+    writer = TableFileWriter(sink, with_form=with_form, typed=typed, keys=keys, limits=limits, compression=compression)
     for stretch in stretches:
         writer.add(stretch)
     return sink.parts, writer.close(path=path, rules=rules)
@@ -85,6 +87,7 @@ class TableFileWriter:
         typed: pa.Schema | None = None,
         keys: pa.Schema | None = None,
         limits: GroupLimits | None = None,
+        compression: FileCompression = DEFAULT_COMPRESSION,
     ) -> None:
         """`with_form` adds the column that raw batches need: a file that may get one must have it. `typed` are the
         user's columns: with them every stretch must come typed, and may have columns of `keys`, too."""
@@ -93,6 +96,7 @@ class TableFileWriter:
         self._schema = file_schema(typed, keys, with_form=with_form)
         self._leaves = LEAF_IDS | leaf_ids(pa.schema(self._own))
         self._with_form = with_form
+        self._compression = compression
         self._limits = limits or GroupLimits()
         self._out = SummingSink(sink)
         self._metadata: list[pq.FileMetaData] = []
@@ -194,12 +198,14 @@ class TableFileWriter:
     def _opened(self, first: pa.Table) -> pq.ParquetWriter:
         own = [field.name for field in self._own if field.name in self._bounds]
         few, deltas, bare = encodings_of(first.select(own))
-        compressed = [path for path in map(".".join, self._leaves) if path not in _BARE and path not in bare]
+        paths = list(map(".".join, self._leaves))
+        codec = NO_CODEC if self._compression.codec == UNCOMPRESSED else self._compression.codec
+        compressed = [path for path in paths if path not in _BARE and path not in bare]
         return pq.ParquetWriter(
             pa.PythonFile(self._out, mode="w"),
             self._schema,
-            compression=dict.fromkeys(map(".".join, self._leaves), NO_CODEC) | dict.fromkeys(compressed, ZSTD),
-            compression_level=dict.fromkeys(compressed, ZSTD_LEVEL),
+            compression=dict.fromkeys(paths, NO_CODEC) | dict.fromkeys(compressed, codec),
+            compression_level=self._levels(compressed),
             use_dictionary=[PARTITION, FORM, SCHEMA_ID, SHAPE, *few],
             column_encoding=dict.fromkeys([OFFSET, TIMESTAMP, *deltas], DELTAS),
             write_statistics=[*_STATISTICS, *own],
@@ -208,6 +214,10 @@ class TableFileWriter:
             store_decimal_as_integer=True,
             metadata_collector=self._metadata,
         )
+
+    def _levels(self, compressed: list[str]) -> dict[str, int] | None:
+        level = self._compression.level
+        return None if level is None or not compressed else dict.fromkeys(compressed, level)
 
 
 def file_schema(typed: pa.Schema | None, keys: pa.Schema | None, *, with_form: bool) -> pa.Schema:

@@ -146,7 +146,13 @@ class _Writing:
         writer = self._writers[which]
         if writer is None:
             typed, keys = (None, None) if self._typed is None else (self._typed.schema, self._typed.key_schema)
-            writer = TableFileWriter(self._sinks[which], with_form=stretch.is_raw, typed=typed, keys=keys)
+            writer = TableFileWriter(
+                self._sinks[which],
+                with_form=stretch.is_raw,
+                typed=typed,
+                keys=keys,
+                compression=self._task.compression,
+            )
             self._writers[which] = writer
         writer.add(stretch)
 

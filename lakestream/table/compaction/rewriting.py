@@ -145,6 +145,7 @@ class Rewriting:
                 spans=spans,
                 set_aside=set_aside,
                 contract=rewritten.contract.contract,
+                compression=rewritten.contract.compression,
                 turn=rewritten.turn,
             )
             for number, (spans, set_aside) in enumerate(parts)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakestream.contract.values.topic_contract import NO_NEEDS, RAW_TOPIC, Needs, TopicContract
+from lakestream.model.file_compression import DEFAULT_COMPRESSION, FileCompression
 from lakestream.model.job import JobId
 from lakestream.storage.tablefile.descriptor import FileDescriptor
 from lakestream.table.compaction.plan import TaskSpan
@@ -30,6 +31,8 @@ class RewriteTask:
     """By partition and offset."""
     contract: TopicContract = RAW_TOPIC
     """What values are, and which columns they become."""
+    compression: FileCompression = DEFAULT_COMPRESSION
+    """Of the files that it writes."""
     set_aside: SetAside | None = None
     """Files to go over again, in place of spans."""
     is_probe: bool = False

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from lakestream.model.file_compression import DEFAULT_COMPRESSION, FileCompression
 from lakestream.model.place import FileSpan
 from lakestream.storage.records.decode import decode_batches
 from lakestream.storage.records.encode import encode_batches
@@ -88,9 +89,16 @@ def with_files(files: dict[str, bytes], work: Callable[[Bench], Awaitable[T]], *
 
 
 def file_of(
-    stretches: Sequence[Stretch], *, path: str = PATH, with_form: bool = False, limits: GroupLimits | None = None
+    stretches: Sequence[Stretch],
+    *,
+    path: str = PATH,
+    with_form: bool = False,
+    limits: GroupLimits | None = None,
+    compression: FileCompression = DEFAULT_COMPRESSION,
 ) -> tuple[bytes, FileDescriptor]:
-    parts, descriptor = write_table_file(stretches, path=path, with_form=with_form, limits=limits)
+    parts, descriptor = write_table_file(
+        stretches, path=path, with_form=with_form, limits=limits, compression=compression
+    )
     return b"".join(parts), descriptor
 
 

@@ -41,7 +41,7 @@ def all_values(chunk: pq.ColumnChunkMetaData, data: bytes) -> list[bytes]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(values=VALUES, compression=st.sampled_from(["zstd", "none"]))
+@given(values=VALUES, compression=st.sampled_from(["zstd", "lz4", "none"]))
 def test_values_are_what_was_written(values: list[bytes], compression: str) -> None:
     schema, chunk, data = column(values, compression=compression)
     assert are_plain(schema, chunk)
@@ -76,7 +76,7 @@ def test_other_ways_to_write_a_column_are_left_to_arrow(options: dict[str, objec
     assert not are_plain(schema, chunk)
 
 
-@pytest.mark.parametrize("compression", ["zstd", "none"])
+@pytest.mark.parametrize("compression", ["zstd", "lz4", "none"])
 def test_damaged_pages_are_refused_or_read_within_their_bounds(compression: str) -> None:
     _, chunk, data = column([b"x" * length for length in range(60)], compression=compression)
     chance = random.Random(7)

@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lakestream.model.file_compression import FileCompression, compression_of
 from lakestream.storage.records.header import Codec
 from lakestream.storage.tablefile.encoded import Encoding
 from lakestream.storage.tablefile.stretch import Stretch, rows_stretch, stretches_of_span
@@ -23,6 +24,9 @@ from .files import (
 )
 
 spans = st.lists(st.tuples(dense_rows(min_size=1), st.sampled_from(Codec)), min_size=1, max_size=5)
+FILE_COMPRESSIONS = st.sampled_from(["zstd", "lz4", "snappy", "gzip", "brotli", "uncompressed"]).map(
+    lambda codec: compression_of({"write.parquet.compression-codec": codec})
+)
 
 
 @settings(deadline=None, max_examples=80)
@@ -32,6 +36,7 @@ spans = st.lists(st.tuples(dense_rows(min_size=1), st.sampled_from(Codec)), min_
     batch_bytes_max=st.integers(100, 2_000),
     codec=st.sampled_from(Codec),
     cache_bytes_max=st.sampled_from([0, 2_000, 1 << 20]),
+    compression=FILE_COMPRESSIONS,
 )
 def test_records_of_all_codecs_come_back_equal(
     by_partition: dict[int, list[tuple[list[Row], Codec]]],
@@ -39,6 +44,7 @@ def test_records_of_all_codecs_come_back_equal(
     batch_bytes_max: int,
     codec: Codec,
     cache_bytes_max: int,
+    compression: FileCompression,
 ) -> None:
     stretches: list[Stretch] = []
     expected: dict[int, list[Row]] = {}
@@ -51,7 +57,7 @@ def test_records_of_all_codecs_come_back_equal(
             )
             expected.setdefault(partition, []).extend({**row, "offset": base + row["offset"]} for row in rows)
             base += len(rows)
-    content, descriptor = file_of(stretches, limits=TINY_GROUPS)
+    content, descriptor = file_of(stretches, limits=TINY_GROUPS, compression=compression)
     encoding = Encoding(codec=codec, batch_bytes_max=batch_bytes_max)
 
     async def replay(bench: Bench) -> None:
