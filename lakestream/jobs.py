@@ -2,7 +2,7 @@
 
 open stores -> ready -> claim the lease; open the Spark session -> rounds -> (SIGTERM) end the round -> leave
 
-It is ready before Spark is, which takes ten seconds: the log does not wait for its tables.
+It is ready before Spark is, which takes some seconds: the log does not wait for its tables.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ async def _pipeline(settings: Settings, life: Life) -> None:
     http = HttpServer(Starlette(routes=pipeline_pages(store, metrics)), *settings.pipeline.http)
     address = settings.pipeline.http._replace(port=http.port)
     name = f"pipeline-{socket.gethostname()}-{ids.ulid()}{ANSWERS_AT}{address}"
-    lease = LeaseKeeper(store, holder=name, clock=clock)
+    lease = LeaseKeeper(store, holder=name, clock=clock, ttl_ms=settings.pipeline.lease_ms)
     http.start()
     life.ready({})
     _leave_stdout_alone()
@@ -89,7 +89,7 @@ async def _pipeline(settings: Settings, life: Life) -> None:
             threads=disk,
             metrics=metrics,
         )
-        tasks.spawn(_rounds(pipeline, rewriter, lease, clock), name="rounds")
+        tasks.spawn(_rounds(pipeline, rewriter, lease, clock, life), name="rounds")
     try:
         await stopped
     finally:
@@ -105,10 +105,10 @@ async def _pipeline(settings: Settings, life: Life) -> None:
     log.info("drained")
 
 
-async def _rounds(pipeline: Pipeline, rewriter: SparkRewriter, lease: LeaseKeeper, clock: Clock) -> None:
+async def _rounds(pipeline: Pipeline, rewriter: SparkRewriter, lease: LeaseKeeper, clock: Clock, life: Life) -> None:
     await rewriter.warm_up()
     log.info("pipeline ready", cores=rewriter.parallel)
-    await run_rounds(pipeline, lease, clock)
+    await run_rounds(pipeline, lease, clock, tidy=life.tidy)
 
 
 def pipeline_pages(store: MetadataStore, metrics: PipelineMetrics) -> list[Route]:

@@ -9,13 +9,11 @@ nobody knows, never a torn table. Files are never changed, so what was read once
 import gzip
 import json
 from dataclasses import dataclass
-from itertools import chain, islice
-from typing import Any
 
 from lakestream.catalog.commit_names import numbered, version_of
 from lakestream.catalog.kept import Kept
 from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.remembered import Remembered
+from lakestream.catalog.metadata_encoder import MetadataEncoder
 from lakestream.catalog.values import Metadata
 from lakestream.model.table_errors import DamagedTable, InvalidTableChange
 from lakestream.world.ids import Ids
@@ -32,7 +30,6 @@ _GZIP_LEVEL = 1
 _COMPRESSED_END = ".gz.metadata.json"
 _KEPT_BYTES_MAX = 64 * 1024 * 1024
 """Of metadata files in memory, by their length as JSON."""
-_TEXTS_BYTES_MAX = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,41 +72,6 @@ def file_location(metadata: Metadata, *, version: int, uuid: str, folder: str | 
     folder = folder or properties.get(METADATA_PATH, "").rstrip("/") or f"{metadata['location']}/metadata"
     compressed = ".gz" if properties.get(COMPRESSION, "none").lower() == "gzip" else ""
     return f"{folder}/{numbered(version)}-{uuid}{compressed}.metadata.json"
-
-
-def encode_metadata(metadata: Any) -> bytes:
-    """Metadata, or any part of it."""
-    return json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-class MetadataEncoder:
-    """The same bytes, without writing out again what a table's metadata had before: snapshots, history, schemas."""
-
-    def __init__(self) -> None:
-        self._texts: Remembered[bytes] = Remembered(bytes_max=_TEXTS_BYTES_MAX)
-
-    def encode(self, metadata: Metadata) -> bytes:
-        owner = metadata.get("table-uuid", "")
-        members = list(chain.from_iterable(value for value in metadata.values() if isinstance(value, list)))
-        texts = iter(self._texts.all(owner, members, _as_next_member))
-        pieces: list[bytes] = []
-        for name, value in metadata.items():
-            pieces.append(_as_next_member(name))
-            if isinstance(value, list):
-                pieces += (b":[", *_without_first_comma(list(islice(texts, len(value)))), b"]")
-            else:
-                pieces += (b":", encode_metadata(value))
-        # Joined once: an old table's metadata are some hundred kilobytes, which would be copied at every level.
-        return b"".join((b"{", *_without_first_comma(pieces), b"}"))
-
-
-def _as_next_member(value: Any) -> bytes:
-    """With the comma before it."""
-    return b"," + encode_metadata(value)
-
-
-def _without_first_comma(texts: list[bytes]) -> list[bytes]:
-    return [texts[0][1:], *texts[1:]] if texts else []
 
 
 def decode_metadata(content: Buffer, location: str) -> MetadataFile:
@@ -164,6 +126,10 @@ class MetadataFiles:
         location = file_location(changed, version=version_of(base.location) + 1, uuid=self._ids.uuid())
         await self._write(location, changed)
         return location
+
+    async def make_ready(self, location: str) -> None:
+        """While nobody waits: the next version is written faster. Raises DamagedTable."""
+        self._encoder.make_ready((await self.read(location)).metadata)
 
     async def delete(self, locations: tuple[str, ...]) -> None:
         for location in locations:

@@ -14,7 +14,8 @@ from lakestream.catalog.creation import new_table
 from lakestream.catalog.finding import TableNames
 from lakestream.catalog.guards import check_drop, log_is_read_only
 from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles, encode_metadata
+from lakestream.catalog.metadata_encoder import encode_metadata
+from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.preparing import Prepared, Preparing, check_locations, creation_of
 from lakestream.catalog.requests import Once, TableChange, checked_name, located, receipt_of
 from lakestream.catalog.topic_table import branch_table, suffix_of

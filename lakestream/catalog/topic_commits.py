@@ -161,7 +161,9 @@ class TopicCommits:
         return await self._next(pointer, base, updates, unwritten=plan.objects, heads=plan.heads)
 
     async def roll_ahead(self, pointer: TablePointer) -> None:
-        """Write the rolled manifests that the next append will need, if it needs any. Raises DamagedTable."""
+        """Make ready what the next append will need, and write its rolled manifests, if it needs any. Raises
+        DamagedTable."""
+        await self._files.make_ready(pointer.metadata_location)
         base = await self._files.read(pointer.metadata_location)
         version = version_of(base.location) + 1
         state = await self._snapshots.table_state(base.metadata, _BRANCHES)

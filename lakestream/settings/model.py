@@ -131,6 +131,12 @@ class PipelineSettings(Group):
         default=Address("127.0.0.1", 0),
         description="Where the pipeline serves health and metrics to the gateway; port 0 takes a free one.",
     )
+    lease_ms: PositiveInt = Field(
+        default=15_000,
+        ge=1_000,
+        le=300_000,
+        description="A pipeline that has been silent for this long is taken for dead, and another may do its work.",
+    )
 
 
 class SparkSettings(Group):

@@ -13,12 +13,13 @@ from lakestream.world.clock import Clock
 
 log = structlog.get_logger(__name__)
 
-TTL_MS = 15_000
 RENEWALS_PER_TTL = 3
+STANDBY_SECONDS_MAX = 1.0
+"""Between looks of one who waits: what is left of a dead holder's lease is wait enough."""
 
 
 class LeaseKeeper:
-    def __init__(self, store: MetadataStore, *, holder: str, clock: Clock, ttl_ms: int = TTL_MS) -> None:
+    def __init__(self, store: MetadataStore, *, holder: str, clock: Clock, ttl_ms: int) -> None:
         self._store = store
         self._holder = holder
         self._clock = clock
@@ -37,7 +38,7 @@ class LeaseKeeper:
                 await self.claim()
             except LakestreamError as error:
                 log.warning("the right to compact could not be renewed; trying again", error=str(error))
-            await self._clock.sleep(self._ttl_ms / 1000 / RENEWALS_PER_TTL)
+            await self._clock.sleep(self._pause_seconds())
 
     async def claim(self) -> CompactionLease | None:
         asked_at = self._clock.monotonic()
@@ -45,6 +46,10 @@ class LeaseKeeper:
         if self._lease is not None:
             self._held_until = asked_at + self._ttl_ms / 1000
         return self._lease
+
+    def _pause_seconds(self) -> float:
+        renewal = self._ttl_ms / 1000 / RENEWALS_PER_TTL
+        return min(renewal, STANDBY_SECONDS_MAX) if self._lease is None else renewal
 
     async def leave(self) -> None:
         """Let another one begin at once. Where that fails it learns so when the lease runs out."""

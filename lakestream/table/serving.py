@@ -4,6 +4,8 @@ What goes wrong in a round is logged and tried again, after a pause that grows. 
 given up: the process ends, and its supervisor starts it with a fresh one.
 """
 
+from collections.abc import Callable
+
 import structlog
 
 from lakestream.model.errors import LakestreamError
@@ -26,14 +28,19 @@ UPKEEP_SECONDS = 10.0
 """Between looks for files that the log no longer needs: one small query where there are none."""
 
 
-async def run_rounds(pipeline: Pipeline, lease: LeaseKeeper, clock: Clock) -> None:
-    """For ever. Raises RewriteFailed when the engine has failed too often in a row."""
+async def run_rounds(
+    pipeline: Pipeline, lease: LeaseKeeper, clock: Clock, *, tidy: Callable[[], None] = lambda: None
+) -> None:
+    """For ever. `tidy` is called when a round's commits were answered. Raises RewriteFailed when the engine has failed
+    too often in a row."""
     engine_failures, pause, kept_up_at = 0, POLL_SECONDS, clock.monotonic()
     swept_at = clock.monotonic() - SWEEP_SECONDS  # at the first rest: whoever was here before may have crashed
     while True:
         try:
             busy = await _round(pipeline, lease)
             engine_failures, pause = 0, POLL_SECONDS
+            if busy:
+                tidy()
             if lease.held() is not None and clock.monotonic() - kept_up_at > UPKEEP_SECONDS:
                 await pipeline.upkeep()
                 kept_up_at = clock.monotonic()

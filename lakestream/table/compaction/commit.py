@@ -30,6 +30,7 @@ from lakestream.table.compaction.plan import PlannedJob, TaskSpan
 from lakestream.table.compaction.task import TaskResult
 from lakestream.world.clock import Clock
 from lakestream.world.objects.store import ObjectStore
+from lakestream.world.tasks import both
 
 log = structlog.get_logger(__name__)
 
@@ -164,8 +165,7 @@ class Committer:
 
     async def _vouch(self, results: Sequence[TaskResult], ledger: Ledger) -> None:
         """What must be there beside the table's own files before anyone may see the commit. Raises DamagedTable."""
-        await self._check_files(results)
-        await self._write_ledger(ledger)
+        await both(self._check_files(results), self._write_ledger(ledger))
 
     async def _check_files(self, results: Sequence[TaskResult]) -> None:
         """Every file is there, whole. Raises DamagedTable."""

@@ -9,18 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_file import (
-    MetadataEncoder,
-    MetadataFiles,
-    decode_metadata,
-    encode_metadata,
-    next_version,
-    version_of,
-)
+from lakestream.catalog.metadata_file import MetadataFiles, decode_metadata, next_version, version_of
 from lakestream.model.table_errors import DamagedTable, InvalidLocation, InvalidTableChange
 from lakestream.world.clock import SystemClock
 from lakestream.world.objects.memory import MemoryObjects
-from tests.unit.catalog.samples import LOCATION, UUID, Lake, applied, data_file, seeded_ids, table
+from tests.unit.catalog.samples import LOCATION, UUID, applied, seeded_ids, table
 
 FIRST = f"{LOCATION}/metadata/00000-a.metadata.json"
 
@@ -76,13 +69,6 @@ def test_what_is_no_metadata_file_is_said_to_be_damaged(content: bytes) -> None:
 
 def test_numbers_of_files_are_found_in_their_names() -> None:
     assert [version_of(name) for name in (FIRST, "x/00042-u.gz.metadata.json", "x/v3.metadata.json")] == [0, 42, -1]
-
-
-def test_keeping_texts_of_snapshots_changes_no_byte() -> None:
-    encoder, lake = MetadataEncoder(), Lake(3)
-    for number in range(4):
-        lake.append(data_file(f"f{number}"), note="ü\n\"'")
-        assert encoder.encode(lake.metadata) == encode_metadata(lake.metadata)
 
 
 # --- locations ----------------------------------------------------------------------------------------

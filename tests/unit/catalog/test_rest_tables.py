@@ -3,7 +3,8 @@
 import asyncio
 from uuid import uuid4
 
-from lakestream.catalog.metadata_file import DELETE_AFTER_COMMIT, PREVIOUS_VERSIONS_MAX, encode_metadata
+from lakestream.catalog.metadata_encoder import encode_metadata
+from lakestream.catalog.metadata_file import DELETE_AFTER_COMMIT, PREVIOUS_VERSIONS_MAX
 from lakestream.catalog.values import Json
 from lakestream.model.table import PointerMove
 from tests.behaviour.tables.pointers import pointer

@@ -9,7 +9,7 @@ import pytest
 from lakestream.model.errors import StoreUnavailable
 from lakestream.model.job import CompactionLease
 from lakestream.table.compaction.rewriting import RewriteFailed
-from lakestream.table.lease import LeaseKeeper
+from lakestream.table.lease import RENEWALS_PER_TTL, STANDBY_SECONDS_MAX, LeaseKeeper
 from lakestream.table.pipeline import IDLE, Pipeline, Round
 from lakestream.table.serving import (
     ENGINE_FAILURES_MAX,
@@ -32,6 +32,9 @@ class SteppingClock:
         self.slept: list[float] = []
         self._left = sleeps
         self.now = 0.0
+
+    def allow(self, sleeps: int) -> None:
+        self._left = sleeps
 
     def wall_ms(self) -> int:
         return int(self.now * 1000)
@@ -79,11 +82,18 @@ class Held:
         return CompactionLease(holder="a", token=1, ttl_ms=1) if self._held else None
 
 
-def serve(pipeline: Scripted, clock: SteppingClock, *, held: bool = True, expecting: type[Exception] = Enough) -> None:
+def serve(
+    pipeline: Scripted,
+    clock: SteppingClock,
+    *,
+    held: bool = True,
+    expecting: type[Exception] = Enough,
+    tidy: Callable[[], None] = lambda: None,
+) -> None:
     some: Any = pipeline
     lease: Any = Held(held)
     with pytest.raises(expecting):
-        asyncio.run(run_rounds(some, lease, clock))
+        asyncio.run(run_rounds(some, lease, clock, tidy=tidy))
 
 
 WORKED = Round(1, 0, 100)
@@ -93,6 +103,12 @@ def test_rounds_follow_at_once_while_there_is_something_to_do() -> None:
     pipeline, clock = Scripted(WORKED, WORKED, WORKED), SteppingClock(1)
     serve(pipeline, clock)
     assert (pipeline.rounds, len(clock.slept)) == (4, 1)
+
+
+def test_a_process_tidies_up_after_rounds_that_committed_something() -> None:
+    pipeline, rounds_before = Scripted(WORKED, IDLE, WORKED), list[int]()
+    serve(pipeline, SteppingClock(3), tidy=lambda: rounds_before.append(pipeline.rounds))
+    assert rounds_before == [1, 3]
 
 
 def test_without_the_lease_nothing_is_done() -> None:
@@ -182,6 +198,24 @@ def test_a_lease_is_believed_in_for_no_longer_than_its_time() -> None:
         assert keeper.held() is not None
         clock.now = 10.1
         assert keeper.held() is None
+
+    run(scenario)
+
+
+def test_one_who_stands_by_notices_within_a_second_that_a_lease_has_run_out() -> None:
+    async def scenario(site: Site) -> None:
+        await LeaseKeeper(site.store, holder="dead", clock=site.clock, ttl_ms=TTL_MS).claim()
+        clock = SteppingClock(3)
+        keeper = LeaseKeeper(site.store, holder="successor", clock=clock, ttl_ms=15_000)
+        with pytest.raises(Enough):
+            await keeper.keep()
+        assert clock.slept == [STANDBY_SECONDS_MAX] * 3
+        site.clock.ahead_ms += TTL_MS + 1
+        clock.allow(1)
+        with pytest.raises(Enough):
+            await keeper.keep()
+        assert keeper.held() is not None
+        assert clock.slept[3:] == [15 / RENEWALS_PER_TTL], "held, it is renewed now and then"
 
     run(scenario)
 

@@ -4,7 +4,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lakestream.catalog.metadata_file import MetadataFile, encode_metadata
+from lakestream.catalog.metadata_encoder import encode_metadata
+from lakestream.catalog.metadata_file import MetadataFile
 from lakestream.catalog.requests import Once
 from lakestream.catalog.tables import LoadedTable, Tables
 from lakestream.catalog.values import Metadata, wanted_objects
