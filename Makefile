@@ -20,6 +20,7 @@ $(VENV)/.runtime: pyproject.toml constraints.txt
 	@$(BIN)/python -m lakestream.storage.tablefile.warm
 	@$(BIN)/python -m lakestream.table.verify.warm
 	@$(BIN)/python -m lakestream.contract.values.warm
+	@$(BIN)/python -m lakestream.table.warm
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime

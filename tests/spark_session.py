@@ -13,6 +13,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from lakestream.table.class_archive import archive_options
+
 ICEBERG_VERSION = "1.12.0"
 ICEBERG_RUNTIME = f"org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:{ICEBERG_VERSION}"
 _CACHE = Path(__file__).parents[1] / ".cache" / "iceberg"
@@ -42,7 +44,9 @@ def spark_session(folder: Path) -> Iterator[SparkSession]:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         # Small queries, many kinds of them: quick to compile is quicker than quick to run.
-        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir={folder}",
+        "spark.driver.extraJavaOptions": (
+            f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir={folder} {archive_options()}"
+        ),
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.adaptive.enabled": "false",
         "spark.local.dir": str(folder),

@@ -26,7 +26,7 @@ from lakestream.protocol.kafka.registry import Registry
 from lakestream.protocol.kafka.server import KafkaServer
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.settings.model import GroupSettings, Settings
-from lakestream.storage.garbage.duties import GarbageLimits
+from lakestream.storage.garbage.duties import garbage_limits
 from lakestream.storage.records.warm import warm
 from lakestream.storage.wal.flusher import WalLimits
 from lakestream.world.chance import SystemChance
@@ -158,7 +158,7 @@ def _limits(settings: Settings, objects: ObjectStore) -> BrokerLimits:
             puts_per_second=settings.wal.puts_per_second or by_store,
             uploads_max=settings.wal.uploads_in_flight,
         ),
-        garbage=GarbageLimits(grace_ms=settings.wal.grace_ms),
+        garbage=garbage_limits(settings.wal.grace_ms),
         groups=_group_limits(settings.group),
     )
 

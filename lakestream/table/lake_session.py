@@ -14,6 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lakestream.model.errors import Unavailable
+from lakestream.table.class_archive import archive_options
 from lakestream.table.remote_files import RemoteFiles
 from lakestream.table.session import local_addresses
 
@@ -66,6 +67,7 @@ def _settings(files: RemoteFiles) -> dict[str, str]:
     return {
         "spark.jars.packages": ",".join((ICEBERG_PACKAGE, *files.packages)),
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.driver.defaultJavaOptions": archive_options(),  # before what someone's own configuration adds
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",

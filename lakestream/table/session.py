@@ -1,4 +1,4 @@
-"""The Spark session: one for the life of the pipeline. A cold one takes ten seconds, a warm round less than one.
+"""The Spark session: one for the life of the pipeline. A cold one takes some seconds, a warm round less than one.
 
 With a local master everything listens on the loopback interface. Workers are this very Python, forked from a process
 that has loaded the rewriting code (worker_daemon.py), so that a new worker is ready at once. No jars: records never
@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
+
+from lakestream.table.class_archive import archive_options
 
 TASK_ATTEMPTS_MAX = 4
 """A worker that is killed does not end the round: Spark begins its task again."""
@@ -27,14 +29,16 @@ class SparkLimits:
     driver_memory: str
 
 
-def open_session(limits: SparkLimits, *, name: str = "lakestream-pipeline") -> SparkSession:
-    """Blocks for about ten seconds."""
+def open_session(
+    limits: SparkLimits, *, name: str = "lakestream-pipeline", java_options: str | None = None
+) -> SparkSession:
+    """Blocks for three seconds, or twice as long where Java loads its classes one by one (class_archive.py)."""
     if _LOCAL.fullmatch(limits.master):
         os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder: SparkSession.Builder = SparkSession.builder
     session = builder.master(_with_attempts(limits.master)).appName(name)
-    for setting, value in _settings(limits).items():
+    for setting, value in _settings(limits, archive_options() if java_options is None else java_options).items():
         session = session.config(setting, value)
     return session.getOrCreate()
 
@@ -49,11 +53,11 @@ _WORKERS_ENVIRONMENT = {
 tenth of its time. Spark ends workers that are idle for a minute, and that gives it back."""
 
 
-def _settings(limits: SparkLimits) -> dict[str, str]:
+def _settings(limits: SparkLimits, java_options: str) -> dict[str, str]:
     return {
         "spark.driver.memory": limits.driver_memory,
         # Java only hands tasks out: its heavy compiler and a collector of many threads cost more than they gain.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {java_options}",
         **local_addresses(limits.master),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

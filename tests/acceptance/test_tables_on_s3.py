@@ -5,6 +5,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -46,6 +47,18 @@ def keys(options: dict[str, str], prefix: str) -> list[str]:
     return [info["path"] for page in obstore.list(store, prefix) for info in page]
 
 
+@contextmanager
+def verification(*arguments: str) -> "Iterator[subprocess.Popen[str]]":
+    """`lakestream verify`, as a process: it starts a Spark of its own, and other things can be looked at meanwhile."""
+    command = [sys.executable, "-m", "lakestream", "verify", *arguments, "--json"]
+    piped = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=piped, stderr=piped, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def test_a_round_on_s3_writes_replays_and_verifies(tmp_path: Path, options: dict[str, str]) -> None:
     config = tmp_path / "lakestream.toml"
     given = "\n".join(f'{name} = "{value}"' for name, value in options.items())
@@ -57,17 +70,14 @@ def test_a_round_on_s3_writes_replays_and_verifies(tmp_path: Path, options: dict
         from_log = consume(up, "orders", COUNT)
         up.run("compact", "orders")
         assert [key for key in keys(options, "lake/tables/") if key.endswith(".parquet")]
-        wait_for(lambda: not keys(options, "lake/wal/"), "WAL objects are still there long after their grace")
-        assert consume(up, "orders", COUNT) == from_log
-        assert len(from_log) == COUNT
-        verify = [sys.executable, "-m", "lakestream", "verify", "orders", "--json", *flags]
-        where = ["--kafka", up.kafka, "--http", up.http]
-        done = subprocess.run(
-            [*verify, *where], cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=VERIFY_SECONDS_MAX
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert f'"records":{COUNT}' in done.stdout.replace(" ", "")
-        asked = ["sql", "SELECT count(*) AS n, count(DISTINCT __offset) > 1 AS many FROM orders", "--json"]
-        told = command(*asked, *flags, "--http", up.http)
-        assert json.loads(told.stdout) == [{"n": COUNT, "many": True}], told.stderr
+        with verification("orders", *flags, "--kafka", up.kafka, "--http", up.http) as verify:
+            wait_for(lambda: not keys(options, "lake/wal/"), "WAL objects are still there long after their grace")
+            assert consume(up, "orders", COUNT) == from_log
+            assert len(from_log) == COUNT
+            asked = ["sql", "SELECT count(*) AS n, count(DISTINCT __offset) > 1 AS many FROM orders", "--json"]
+            told = command(*asked, *flags, "--http", up.http)
+            assert json.loads(told.stdout) == [{"n": COUNT, "many": True}], told.stderr
+            said, failed = verify.communicate(timeout=VERIFY_SECONDS_MAX)
+            assert verify.returncode == 0, said + failed
+            assert f'"records":{COUNT}' in said.replace(" ", "")
         assert up.stop() == 0

@@ -34,6 +34,8 @@ class Mutant(NamedTuple):
     mix: str
     break_it: Break
     kind: str = "log"
+    seed: int | None = None
+    """One that found it out, where the first ones do not. A hint: worlds change with the code, so others are tried."""
 
 
 def _a_repeated_commit_is_placed_again(patch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,7 @@ REACHED = {
 """What the faults must have brought about, or the seeds have become harmless."""
 
 _events: defaultdict[str, Counter[str]] = defaultdict(Counter)
+_digests: dict[tuple[str, int], str] = {}
 
 
 @pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind, seeds in SEEDS.items() for seed in seeds])
@@ -78,6 +79,7 @@ def test_every_promise_holds_and_the_seed_replays(kind: str, seed: int) -> None:
     assert not first.broken, "\n".join((*first.tail[-60:], f"seed {seed} ({first.mix}):", *first.broken))
     assert first.digest == second.digest, f"seed {seed} ({first.mix}) is not the same twice"
     _events[kind].update(first.events)
+    _digests[kind, seed] = first.digest
 
 
 @pytest.mark.parametrize("kind", SEEDS)
@@ -96,4 +98,4 @@ def test_a_seed_is_the_same_in_another_process(kind: str, seed: int) -> None:
         text=True,
         check=True,
     )
-    assert other.stdout.strip() == run_seed(seed, kind).digest
+    assert other.stdout.strip() == (_digests.get((kind, seed)) or run_seed(seed, kind).digest)

@@ -5,7 +5,7 @@ two brokers do it at once; the lease only saves work.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import structlog
@@ -20,6 +20,9 @@ from lakestream.world.tasks import Tasks
 
 log = structlog.get_logger(__name__)
 
+DELETE_SECONDS_MIN = 1.0
+"""Between looks for dead objects: each takes a lease and a query."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GarbageLimits:
@@ -30,6 +33,13 @@ class GarbageLimits:
     sweep_seconds: float = 900.0
     producer_idle_ms: int = 86_400_000
     producers_per_round: int = 10_000
+
+
+def garbage_limits(grace_ms: int) -> GarbageLimits:
+    """Where the grace is shorter than the time between looks, dead objects would wait for the looks: these are then as
+    far apart as the grace is long."""
+    usual = GarbageLimits(grace_ms=grace_ms)
+    return replace(usual, delete_seconds=min(usual.delete_seconds, max(DELETE_SECONDS_MIN, grace_ms / 1000)))
 
 
 class GarbageMetrics(Protocol):

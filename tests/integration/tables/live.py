@@ -10,6 +10,8 @@ from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartit
 SECONDS_MAX = 60
 _BURST = 10
 _PAUSE_SECONDS = 0.02
+_LOOK_SECONDS = 0.05
+"""For so long a client gathers records before it hands them over, unless it has all that were asked for."""
 _CODECS = ("none", "lz4", "zstd")
 
 
@@ -90,16 +92,27 @@ class LiveProducer:
 
 
 def consumed(kafka: str, topic: str, *, partitions: int, count: int) -> list[Record]:
-    """Everything from offset 0 on, by partition and offset; at least `count`, and what comes in the second after."""
-    consumer = Consumer({"bootstrap.servers": kafka, "group.id": "r", "enable.auto.commit": False, "check.crcs": True})
+    """Everything from offset 0 on, by partition and offset; at least `count`, and on to the end of each partition."""
+    settings = {
+        "group.id": "r",
+        "enable.auto.commit": False,
+        "check.crcs": True,
+        "enable.partition.eof": True,
+        "fetch.wait.max.ms": 20,
+    }
+    consumer = Consumer({"bootstrap.servers": kafka, **settings})
     consumer.assign([TopicPartition(topic, number, 0) for number in range(partitions)])
     found: list[Record] = []
+    at_end: set[int | None] = set()
     deadline = time.monotonic() + SECONDS_MAX
-    while time.monotonic() < deadline:
-        messages = consumer.consume(1_000, 1.0)
-        found += [_record(message) for message in messages]
-        if not messages and len(found) >= count:
-            break
+    while (len(at_end) < partitions or len(found) < count) and time.monotonic() < deadline:
+        for message in consumer.consume(1_000, _LOOK_SECONDS):
+            error = message.error()
+            if error is not None and error.code() == KafkaError._PARTITION_EOF:
+                at_end.add(message.partition())
+            else:
+                at_end.discard(message.partition())
+                found.append(_record(message))
     consumer.close()
     return sorted(found)
 

@@ -1,5 +1,6 @@
 """`lakestream up` with its pipeline, as a user runs it: what a client produces is a table, and the table is a topic."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -7,6 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from lakestream.cli.java import missing_java
+from lakestream.model.topic_config import ON_TOPIC_DELETE
 from tests.integration.tables.up_topics import PARTITIONS, consume, produce, rows, wait_for
 from tests.integration.up_process import Up, command
 
@@ -17,6 +19,35 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 def wal_objects(up: Up) -> list[Path]:
     return [file for file in (up.data / "objects" / "wal").rglob("*") if file.is_file()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """What takes a while, and goes on during the tests that come first."""
+
+    fresh: str
+    """A topic that nobody asks to have compacted."""
+    left: set[str]
+    """Folders of a table that went with its topic."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def begun(up: Up) -> Begun:
+    before = folders(up)
+    up.run("topic", "create", "scratch", "--partitions", str(PARTITIONS), "-c", f"{ON_TOPIC_DELETE}=drop")
+    produce(up, "scratch", 30)
+    up.run("compact", "scratch")
+    left = folders(up) - before
+    assert left
+    up.run("topic", "delete", "scratch")
+    up.run("topic", "create", "fresh", "--partitions", str(PARTITIONS))
+    produce(up, "fresh", 30)
+    return Begun(fresh="fresh", left=left)
+
+
+def folders(up: Up) -> set[str]:
+    files = [file for file in (up.data / "objects" / "tables").rglob("*") if file.is_file()]
+    return {file.relative_to(up.data / "objects" / "tables").parts[0] for file in files}
 
 
 def test_every_record_is_a_row_and_reads_back_equal_in_every_part(up: Up) -> None:
@@ -38,16 +69,18 @@ def test_every_record_is_a_row_and_reads_back_equal_in_every_part(up: Up) -> Non
     assert rows(up, "orders__log") == across
 
 
-def test_tables_follow_by_themselves(up: Up) -> None:
-    up.run("topic", "create", "fresh", "--partitions", str(PARTITIONS))
-    produce(up, "fresh", 30)
+def test_a_table_that_goes_with_its_topic_leaves_nothing_on_disk(up: Up, begun: Begun) -> None:
+    assert "scratch" not in command("sql", "SHOW TABLES", "--http", up.http).stdout
+    wait_for(lambda: not begun.left & folders(up), "files of a dropped table are still there long after their grace")
 
+
+def test_tables_follow_by_themselves(up: Up, begun: Begun) -> None:
     def is_tabled() -> bool:
-        (topic,) = [one for one in up.status()["topics"] if one["name"] == "fresh"]
+        (topic,) = [one for one in up.status()["topics"] if one["name"] == begun.fresh]
         return all(part["tabled_until"] == part["next_offset"] for part in topic["partitions"])
 
     wait_for(is_tabled, "nothing was compacted though the topic was due")
-    assert len(rows(up, "fresh")) == 30
+    assert len(rows(up, begun.fresh)) == 30
 
 
 def test_the_gateway_shows_what_the_pipeline_counts(up: Up) -> None:
@@ -77,27 +110,11 @@ def counted(page: str) -> dict[str, float]:
     }
 
 
-def test_a_table_that_goes_with_its_topic_leaves_nothing_on_disk(up: Up) -> None:
-    def folders() -> set[str]:
-        files = [file for file in (up.data / "objects" / "tables").rglob("*") if file.is_file()]
-        return {file.relative_to(up.data / "objects" / "tables").parts[0] for file in files}
-
-    before = folders()
-    drop = "lakestream.table.on-topic-delete=drop"
-    up.run("topic", "create", "scratch", "--partitions", str(PARTITIONS), "-c", drop)
-    produce(up, "scratch", 30)
-    up.run("compact", "scratch")
-    assert folders() > before
-    up.run("topic", "delete", "scratch")
-    assert "scratch" not in command("sql", "SHOW TABLES", "--http", up.http).stdout
-    wait_for(lambda: folders() == before, "files of a dropped table are still there long after their grace")
-
-
-def test_once_compacted_the_wal_is_gone_and_one_copy_stays(up: Up) -> None:
-    """Last: what came before has had some of the time until WAL objects are looked at."""
+def test_once_compacted_the_wal_is_gone_and_one_copy_stays(up: Up, begun: Begun) -> None:
+    """Last: it looks at what the others have left."""
     up.run("compact")
     wait_for(lambda: not wal_objects(up), "WAL objects are still there long after their grace")
-    for topic, count in (("orders", 1_600), ("fresh", 30)):
+    for topic, count in (("orders", 1_600), (begun.fresh, 30)):
         from_table = consume(up, topic, count)
         assert len(from_table) == count
         assert rows(up, topic) == from_table

@@ -11,6 +11,8 @@ from tests.integration.up_process import Up
 
 PARTITIONS = 3
 SECONDS_MAX = 120
+SHORT_LEASE = ("--set", "pipeline.lease_ms=5000")
+"""A pipeline is back before a dead one's lease has run out otherwise, and waits."""
 
 Record = tuple[int, int, Any, Any, Any, int]
 """partition, offset, key, value, headers, timestamp"""
@@ -41,7 +43,7 @@ def consume(up: Up, topic: str, count: int) -> list[Record]:
     records: list[Record] = []
     deadline = time.monotonic() + SECONDS_MAX
     while len(records) < count and time.monotonic() < deadline:
-        for message in consumer.consume(1_000, 0.5):
+        for message in consumer.consume(1_000, 0.05):
             assert message.error() is None, message.error()
             headers = [tuple(header) for header in message.headers() or []]
             records.append(
@@ -76,4 +78,4 @@ def wait_for(what: Callable[[], bool], why: str) -> None:
     deadline = time.monotonic() + SECONDS_MAX
     while not what():
         assert time.monotonic() < deadline, why
-        time.sleep(0.3)
+        time.sleep(0.1)

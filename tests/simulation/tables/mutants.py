@@ -106,19 +106,21 @@ def _what_is_set_aside_is_not_put_into_quarantine(patch: pytest.MonkeyPatch) -> 
 
 TABLE_MUTANTS: Mapping[str, Mutant] = {
     "a pipeline without lease may commit": Mutant("tables zombies", _a_pipeline_without_lease_may_commit, "tables"),
-    "jobs need not continue one another": Mutant("tables strangers", _jobs_need_not_continue_one_another, "tables"),
+    "jobs need not continue one another": Mutant("tables strangers", _jobs_need_not_continue_one_another, "tables", 54),
     "tabled segments are not released": Mutant("tables calm", _tabled_segments_are_not_released, "tables"),
     "the pointer moves and the places stay": Mutant("tables calm", _the_pointer_moves_and_the_places_stay, "tables"),
     "the places move and the pointer stays": Mutant("tables calm", _the_places_move_and_the_pointer_stays, "tables"),
-    "a repeated commit is not recognised": Mutant("tables lossy store", _a_repeated_commit_is_not_recognised, "tables"),
+    "a repeated commit is not recognised": Mutant(
+        "tables lossy store", _a_repeated_commit_is_not_recognised, "tables", 20
+    ),
     "a dropped job may be committed": Mutant("tables zombies", _a_dropped_job_may_be_committed, "tables"),
     "an unanswered commit counts as refused": Mutant(
-        "tables lossy store", _an_unanswered_commit_counts_as_refused, "tables"
+        "tables lossy store", _an_unanswered_commit_counts_as_refused, "tables", 20
     ),
     "main is put where log is": Mutant("tables strangers", _main_is_put_where_log_is, "tables"),
     "files stand that lack a column": Mutant("tables calm", _files_stand_that_lack_a_column, "tables"),
     "what is set aside is not put into quarantine": Mutant(
-        "tables calm", _what_is_set_aside_is_not_put_into_quarantine, "tables"
+        "tables calm", _what_is_set_aside_is_not_put_into_quarantine, "tables", 88
     ),
-    "files of dropped jobs stay": Mutant("tables lossy objects", _files_of_dropped_jobs_stay, "tables"),
+    "files of dropped jobs stay": Mutant("tables lossy objects", _files_of_dropped_jobs_stay, "tables", 51),
 }
