@@ -1,7 +1,7 @@
 """librdkafka clients in processes of their own, all starting at one moment.
 
     produce(...)  2 processes, acks=all, 1 MiB batches   -> Moved(records, bytes, seconds)
-    consume(...)  2 processes, partitions assigned       -> Moved
+    consume(...)  2 processes or 1, partitions assigned  -> Moved
     latencies_s(...)  one record at a time, each awaited -> seconds, sorted
 
 The machine's cores are shared with the server, so a client that wastes CPU measures itself:
@@ -101,12 +101,12 @@ def delete_topic(bootstrap: str, topic: str) -> None:
 
 
 def produce(bootstrap: str, topic: str, load: Load) -> Moved:
-    return _together(_produce, load.seconds, bootstrap, topic, load)
+    return _together(_produce, PROCESSES, load.seconds, bootstrap, topic, load)
 
 
-def consume(bootstrap: str, topic: str, load: Load, produced: Moved) -> Moved:
+def consume(bootstrap: str, topic: str, load: Load, produced: Moved, *, processes: int = PROCESSES) -> Moved:
     """Reads everything from the beginning; the round fails unless every record produced comes back."""
-    consumed = _together(_consume, load.seconds, bootstrap, topic, load)
+    consumed = _together(_consume, processes, load.seconds, bootstrap, topic, load, processes)
     if (consumed.records, consumed.bytes) != (produced.records, produced.bytes):
         raise RoundFailed(f"{produced} was acknowledged but {consumed} was read")
     return consumed
@@ -165,7 +165,7 @@ def _produce(start: Start, which: int, bootstrap: str, topic: str, load: Load) -
     return sent, sent * load.value_bytes
 
 
-def _consume(start: Start, which: int, bootstrap: str, topic: str, load: Load) -> tuple[int, int]:
+def _consume(start: Start, which: int, bootstrap: str, topic: str, load: Load, processes: int) -> tuple[int, int]:
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -176,7 +176,7 @@ def _consume(start: Start, which: int, bootstrap: str, topic: str, load: Load) -
             "queued.min.messages": QUEUE_RECORDS_MAX,
         }
     )
-    mine = [TopicPartition(topic, partition, 0) for partition in range(which, load.partitions, PROCESSES)]
+    mine = [TopicPartition(topic, partition, 0) for partition in range(which, load.partitions, processes)]
     wanted = sum(consumer.get_watermark_offsets(each, timeout=START_S_MAX)[1] for each in mine)
     records = size_bytes = 0
     start.wait()
@@ -190,12 +190,12 @@ def _consume(start: Start, which: int, bootstrap: str, topic: str, load: Load) -
     return records, size_bytes
 
 
-def _together(work: Callable[..., tuple[int, int]], seconds: float, *arguments: Any) -> Moved:
+def _together(work: Callable[..., tuple[int, int]], processes: int, seconds: float, *arguments: Any) -> Moved:
     """Runs the work in every process; the clock runs from the common start to the last end."""
     context = multiprocessing.get_context("spawn")
-    barrier, ended = context.Barrier(PROCESSES), context.Queue()
+    barrier, ended = context.Barrier(processes), context.Queue()
     running = [
-        context.Process(target=_report, args=(ended, work, barrier, which, *arguments)) for which in range(PROCESSES)
+        context.Process(target=_report, args=(ended, work, barrier, which, *arguments)) for which in range(processes)
     ]
     for process in running:
         process.start()

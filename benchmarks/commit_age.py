@@ -8,9 +8,12 @@ old metadata files at each commit, what the next commit will roll, and at every 
 Both are shown. The files are written by the product's own code in this process, since Spark has no part in a commit.
 The first 10 commits are left out; 10-50 are the young table, the last 200 the old one.
 
-A commit waits for the disk twice: for the files that it writes at once, then for the metadata store's transaction. So
-after every commit a small file is made durable in the same way, alone, and shown beside: a commit's tail cannot be
-shorter than the disk's. Event loop and garbage collector are those of the pipeline's process.
+A commit is some milliseconds of the CPU, and waits for the disk: for its files, then for the metadata store's
+transaction. So after every commit a small file is made durable, and the CPU is given the same piece of work, each alone
+and shown beside: a commit's tail cannot be shorter than theirs. And a machine that is shared may be a third slower a
+minute later. So the old table's 200 commits are made in turns with commits to new tables in the same process, fifty to
+each: whatever slows down the machine, the process or the file system slows down both, and what is left is the table's
+age. Event loop and garbage collector are those of the pipeline's process.
 
 All of it is done twice: on the disk, and on a file system in memory where there is one. What an old table's commits
 cost more there is the code's doing; the rest of what they cost more on the disk is the disk's and its file system's.
@@ -38,6 +41,7 @@ from lakestream.metadata.job_store import JobStore
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.job import JobCommit
+from lakestream.model.topic import Topic
 from lakestream.process.life import Life
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.records.encode import encode_batches
@@ -59,10 +63,22 @@ YOUNG = slice(10, 50)
 OLD_COMMITS = 200
 TARGET = 1.5
 SMALL_FILE = bytes(4096)
+CPU_STEPS = 20_000
+"""A millisecond or so."""
 MEMORY = Path("/dev/shm")
 """Where Linux has a file system in memory."""
-ON_DISK = {"commit": "commit_s", "with clearing away": "round_s", "a durable file of 4 KB beside": "disk_s"}
-IN_MEMORY = {"in memory: commit": "commit_s", "in memory: with clearing away": "round_s"}
+ON_DISK = {
+    "commit": "commit_s",
+    "CPU of a commit": "used_s",
+    "with clearing away": "round_s",
+    "a durable file of 4 KB beside": "disk_s",
+    "the same work for the CPU beside": "cpu_s",
+}
+IN_MEMORY = {
+    "in memory: commit": "commit_s",
+    "in memory: CPU of a commit": "used_s",
+    "in memory: with clearing away": "round_s",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,20 +94,24 @@ class Taken(NamedTuple):
     """Seconds from the last file of a round."""
 
     commit_s: float
+    used_s: float
+    """Of the CPU, for the commit, by all threads of this process."""
     round_s: float
     disk_s: float
     """What a small file took that was made durable right afterwards."""
+    cpu_s: float
+    """What a loop took that is always the same, after that."""
 
 
 class Written:
     """A rewriter that works in this process and remembers when it was done."""
 
     def __init__(self) -> None:
-        self.at_s = 0.0
+        self.at_s = self.used_s = 0.0
 
     async def rewrite(self, tasks: Sequence[RewriteTask]) -> list[TaskResult]:
         results = await rewrite_all(tasks)
-        self.at_s = time.perf_counter()
+        self.at_s, self.used_s = time.perf_counter(), time.process_time()
         return results
 
 
@@ -99,7 +119,7 @@ class WatchedJobs:
     """A part of the store that remembers when it answered a job's commit; all else is as it was."""
 
     def __init__(self, jobs: JobStore) -> None:
-        self.committed_at_s = 0.0
+        self.committed_at_s = self.used_s = 0.0
         self._jobs = jobs
 
     def __getattr__(self, name: str) -> Any:
@@ -107,7 +127,7 @@ class WatchedJobs:
 
     async def commit_job(self, commit: JobCommit) -> str:
         answer = await self._jobs.commit_job(commit)
-        self.committed_at_s = time.perf_counter()
+        self.committed_at_s, self.used_s = time.perf_counter(), time.process_time()
         return answer
 
 
@@ -120,18 +140,31 @@ class WatchedStore:
         return getattr(self._store, name)
 
 
+class Tables(NamedTuple):
+    """The commits of each, in order."""
+
+    aging: Sequence[Taken]
+    new: Sequence[Taken]
+    """Numbers 10-50 of new tables, made in turns with the last of the aging one."""
+
+
 def run(plan: Plan, console: Console) -> Outcome:
     count = plan.earlier_commits + OLD_COMMITS
-    taken = _taken(count, ROOT / ".cache")
-    in_memory = _taken(count, MEMORY) if os.access(MEMORY, os.W_OK) else []
-    figures = {
-        "taken_s": [each._asdict() for each in taken],
-        "taken_in_memory_s": [each._asdict() for each in in_memory],
+    on_disk = _taken(count, ROOT / ".cache")
+    in_memory = _taken(count, MEMORY) if os.access(MEMORY, os.W_OK) else None
+    figures = {"taken_s": _figures(on_disk), "taken_in_memory_s": _figures(in_memory) if in_memory else {}}
+    return Outcome(sections=[_section(plan, on_disk, in_memory)], figures=figures)
+
+
+def _figures(tables: Tables) -> dict[str, dict[str, list[float]]]:
+    """In columns, to the microsecond."""
+    return {
+        name: {figure: [round(getattr(each, figure), 6) for each in taken] for figure in Taken._fields}
+        for name, taken in tables._asdict().items()
     }
-    return Outcome(sections=[_section(plan, taken, in_memory)], figures=figures)
 
 
-def _taken(count: int, below: Path) -> list[Taken]:
+def _taken(count: int, below: Path) -> Tables:
     folder = Path(tempfile.mkdtemp(prefix="bench-", dir=below))
     try:
         return uvloop.run(_commits(count, folder))
@@ -139,7 +172,7 @@ def _taken(count: int, below: Path) -> list[Taken]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def _commits(count: int, folder: Path) -> list[Taken]:
+async def _commits(count: int, folder: Path) -> Tables:
     clock = SystemClock()
     ids = Ids(clock, SystemChance())
     disk = ThreadPool(8, "objects")
@@ -162,19 +195,34 @@ async def _commits(count: int, folder: Path) -> list[Taken]:
         )
         lease = await LeaseKeeper(store, holder="benchmark", clock=clock, ttl_ms=LEASE_MS).claim()
         assert lease is not None
-        topic = await wal.create_topic("aging", FILES, value_format="raw")
-        Life(supervised=False).ready({})
+        life = Life(supervised=False)
+        life.ready({})
         small = folder / "small"
         small.mkdir()
-        taken = []
-        for number in range(count):
+
+        async def committed(topic: Topic) -> Taken:
             await wal.put([Batch(partition, data, BATCH_RECORDS) for partition in topic.partitions])
             done = await pipeline.round(lease)
+            life.tidy()
             ended_s = time.perf_counter()
             assert done.committed == 1 and not done.failed, done
-            disk_s = _disk_s(small / str(number))
-            taken.append(Taken(watched.jobs.committed_at_s - written.at_s, ended_s - written.at_s, disk_s))
-        return taken
+            return Taken(
+                commit_s=watched.jobs.committed_at_s - written.at_s,
+                used_s=watched.jobs.used_s - written.used_s,
+                round_s=ended_s - written.at_s,
+                disk_s=_disk_s(small / ids.ulid()),
+                cpu_s=_cpu_s(),
+            )
+
+        aging_topic = await wal.create_topic("aging", FILES, value_format="raw")
+        aging = [await committed(aging_topic) for _ in range(count - OLD_COMMITS)]
+        new: list[Taken] = []
+        for table in range(OLD_COMMITS // YOUNG.stop):
+            new_topic = await wal.create_topic(f"new-{table}", FILES, value_format="raw")
+            in_turns = [(await committed(aging_topic), await committed(new_topic)) for _ in range(YOUNG.stop)]
+            aging += [old for old, _ in in_turns]
+            new += [young for _, young in in_turns][YOUNG]
+        return Tables(aging, new)
     finally:
         await store.close()
         await objects.close()
@@ -185,6 +233,14 @@ async def _commits(count: int, folder: Path) -> list[Taken]:
 def _disk_s(path: Path) -> float:
     started_s = time.perf_counter()
     create_durably(path, [SMALL_FILE])
+    return time.perf_counter() - started_s
+
+
+def _cpu_s() -> float:
+    started_s = time.perf_counter()
+    total = 0
+    for step in range(CPU_STEPS):
+        total += step
     return time.perf_counter() - started_s
 
 
@@ -203,37 +259,42 @@ def _batch() -> bytes:
     return bytes(batch)
 
 
-def _section(plan: Plan, taken: Sequence[Taken], in_memory: Sequence[Taken]) -> Section:
-    rows = _rows(plan, taken, ON_DISK) + (_rows(plan, in_memory, IN_MEMORY) if in_memory else [])
+def _section(plan: Plan, on_disk: Tables, in_memory: Tables | None) -> Section:
+    rows = _rows(plan, on_disk, ON_DISK) + (_rows(plan, in_memory, IN_MEMORY) if in_memory else [])
     return Section(
         name="commit-age",
         title="Commits to a young and to an old table",
         note=(
             f"{FILES} files a commit, {number(FILES * plan.earlier_commits)} files before the old table's commits;"
             f" SQLite and files, everything fsynced, {today()}. The aim: p99 of the old table's commits at most"
-            f" {TARGET}x of the young table's median."
+            f" {TARGET}x of the young table's median; the last two columns are beside young tables of the same minute."
         ),
-        columns=["", "p50 ms", "of young p50", "p90 ms", "of young p50", "p99 ms", "of young p50", "max ms"],
+        columns=[
+            "",
+            *("p50 ms", "of young p50", "p90 ms", "of young p50", "p99 ms", "of young p50", "max ms"),
+            *("p50 of new tables' p50", "p99 of new tables' p50"),
+        ],
         rows=rows,
     )
 
 
-def _rows(plan: Plan, taken: Sequence[Taken], figures: Mapping[str, str]) -> list[list[str]]:
+def _rows(plan: Plan, tables: Tables, figures: Mapping[str, str]) -> list[list[str]]:
+    parts = {
+        f"numbers {YOUNG.start}-{YOUNG.stop}": tables.aging[YOUNG],
+        f"{OLD_COMMITS} after {number(plan.earlier_commits)}": tables.aging[-OLD_COMMITS:],
+        f"numbers {YOUNG.start}-{YOUNG.stop} of new tables, in turns with those": tables.new,
+    }
     rows = []
     for what, figure in figures.items():
-        parts = (taken[YOUNG], taken[-OLD_COMMITS:])
-        young, old = (sorted(getattr(each, figure) for each in part) for part in parts)
-        base_s = statistics.median(young)
+        young, old, new = (sorted(getattr(each, figure) for each in part) for part in parts.values())
+        bases_s = statistics.median(young), statistics.median(new)
         rows += [
-            _row(f"{what}, numbers 10-50", young, base_s),
-            _row(f"{what}, {OLD_COMMITS} after {number(plan.earlier_commits)}", old, base_s),
+            _row(f"{what}, {name}", seconds, *bases_s) for name, seconds in zip(parts, (young, old, new), strict=True)
         ]
     return rows
 
 
-def _row(name: str, taken: Sequence[float], base_s: float) -> list[str]:
-    cells = [name]
-    for part in (0.5, 0.9, 0.99):
-        at = taken[min(len(taken) - 1, int(len(taken) * part))]
-        cells += [number(at * 1e3), f"{at / base_s:.2f}x"]
-    return [*cells, number(taken[-1] * 1e3)]
+def _row(name: str, taken: Sequence[float], young_s: float, new_s: float) -> list[str]:
+    at_s = [taken[min(len(taken) - 1, int(len(taken) * part))] for part in (0.5, 0.9, 0.99)]
+    by_part = [cell for each in at_s for cell in (number(each * 1e3), f"{each / young_s:.2f}x")]
+    return [name, *by_part, number(taken[-1] * 1e3), f"{at_s[0] / new_s:.2f}x", f"{at_s[-1] / new_s:.2f}x"]

@@ -5,7 +5,9 @@
     rounds A B A B: librdkafka reads everything -> MB/s, and CPU of the broker for each gigabyte
     random seeks in A and B: from the assignment to the first record
 
-The topics are several times larger than the broker's caches, so that every round reads files.
+The topics are several times larger than the broker's caches, so that every round reads files. As many processes read as
+there are clients' cores, so that all cores are taken; then one alone, as a replay mostly is; and both of a table whose
+files are lz4, which its owner may choose.
 """
 
 import os
@@ -20,9 +22,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from confluent_kafka import Consumer, TopicPartition
+from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.table import Table
 from rich.console import Console
 
-from benchmarks.clients import DRAIN_S_MAX, Load, Moved, RoundFailed, consume, create_topic, produce
+from benchmarks.clients import DRAIN_S_MAX, PROCESSES, Load, Moved, RoundFailed, consume, create_topic, produce
 from benchmarks.peers import lakestream
 from benchmarks.peers.lakestream import program
 from benchmarks.peers.server import Server
@@ -35,23 +39,56 @@ TARGET, SEEK_TARGET_MS = 0.7, 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What is read: records of one load, from table files of one codec."""
+
+    load: Load
+    codec: str = "zstd"
+    readers: int = PROCESSES
+
+    @property
+    def name(self) -> str:
+        codec = "" if self.codec == "zstd" else f", files in {self.codec}"
+        return f"{self.load.name}{codec}{', one reader' if self.readers == 1 else ''}"
+
+    @property
+    def topics(self) -> dict[str, str]:
+        """The topic of each place. What is in the WAL does not depend on how a table is compressed."""
+        return {TABLE: f"table-{self.load.value_bytes}-{self.codec}", WAL: f"wal-{self.load.value_bytes}"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    loads: Sequence[Load]
+    cases: Sequence[Case]
     rounds: int
     seeks: int
+
+    def topics(self, place: str) -> dict[str, Case]:
+        """Each topic of a place once, with a case that it is for."""
+        return {case.topics[place]: case for case in self.cases}
 
 
 def _load(value_bytes: int, records: int) -> Load:
     return Load(value_bytes=value_bytes, codec="none", partitions=PARTITIONS, records=records, seconds=30)
 
 
-FULL = Plan(loads=(_load(185, 5_400_000), _load(1000, 1_000_000)), rounds=3, seeks=50)
-QUICK = Plan(loads=(_load(185, 2_000_000), _load(1000, 400_000)), rounds=2, seeks=20)
+def _cases(small: Load, large: Load) -> tuple[Case, ...]:
+    return (
+        Case(load=small),
+        Case(load=small, readers=1),
+        Case(load=large),
+        Case(load=large, readers=1),
+        Case(load=large, codec="lz4"),
+    )
+
+
+FULL = Plan(cases=_cases(_load(185, 5_400_000), _load(1000, 1_000_000)), rounds=3, seeks=50)
+QUICK = Plan(cases=_cases(_load(185, 2_000_000), _load(1000, 400_000)), rounds=2, seeks=20)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    load: str
+    case: str
     place: str
     mb_s: float
     records_s: float
@@ -63,8 +100,8 @@ class Measured:
     rounds: list[Round] = field(default_factory=list)
     seeks_ms: dict[str, list[float]] = field(default_factory=dict)
 
-    def figures(self, load: str, place: str, figure: str) -> list[float]:
-        return [getattr(each, figure) for each in self.rounds if (each.load, each.place) == (load, place)]
+    def figures(self, case: str, place: str, figure: str) -> list[float]:
+        return [getattr(each, figure) for each in self.rounds if (each.case, each.place) == (case, place)]
 
 
 def run(plan: Plan, console: Console) -> Outcome:
@@ -73,32 +110,54 @@ def run(plan: Plan, console: Console) -> Outcome:
     try:
         produced = _prepare(plan, folder)
         with lakestream.running(folder) as server:
-            for load in plan.loads:
-                _rounds(plan, load, server, produced[load.name], measured, console)
-            for place in (TABLE, WAL):
-                topic = _topic(plan.loads[0], place)
+            for case in plan.cases:
+                _rounds(plan, case, server, produced, measured, console)
+            for place, topic in plan.cases[0].topics.items():
                 measured.seeks_ms[place] = seeks_ms(server.bootstrap, topic, plan.seeks)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return Outcome(sections=[_section(plan, measured)], figures=asdict(measured))
 
 
-def _topic(load: Load, place: str) -> str:
-    return f"{place.lower()}-{load.value_bytes}"
-
-
-def _prepare(plan: Plan, folder: Path) -> dict[str, dict[str, Moved]]:
-    """Both topics of every load, one in its table and one in the WAL; what was produced to each."""
-    produced: dict[str, dict[str, Moved]] = {load.name: {} for load in plan.loads}
+def _prepare(plan: Plan, folder: Path) -> dict[str, Moved]:
+    """All topics, those of tables in their tables and the others in the WAL; what was produced to each."""
+    _make_tables(plan, folder)
+    produced: dict[str, Moved] = {}
     for place in (TABLE, WAL):
         with lakestream.running(folder) as server:
-            for load in plan.loads:
-                topic = _topic(load, place)
-                create_topic(server.bootstrap, topic, load.partitions, config={"lakestream.value.format": "raw"})
-                produced[load.name][place] = produce(server.bootstrap, topic, load)
+            for topic, case in plan.topics(place).items():
+                if place == WAL:
+                    _create(server, topic, case)
+                produced[topic] = produce(server.bootstrap, topic, case.load)
         if place == TABLE:
             _compact(folder)
     return produced
+
+
+def _make_tables(plan: Plan, folder: Path) -> None:
+    """Topics and their tables, which are told how their files are to be compressed before there are any."""
+    with lakestream.running(folder, pipeline=True) as server:
+        catalog = RestCatalog("lake", uri=f"{server.http}/iceberg")
+        for topic, case in plan.topics(TABLE).items():
+            _create(server, topic, case)
+            table = _table(catalog, f"streams.{topic.replace('-', '_')}")
+            with table.transaction() as transaction:
+                transaction.set_properties({"write.parquet.compression-codec": case.codec})
+
+
+def _table(catalog: RestCatalog, name: str) -> Table:
+    """A topic's table, which is made soon after it."""
+    deadline_s = time.monotonic() + COMPACTION_S_MAX
+    while time.monotonic() < deadline_s:
+        if catalog.table_exists(name):
+            table: Table = catalog.load_table(name)
+            return table
+        time.sleep(0.1)
+    raise RoundFailed(f"{name} was not made within {COMPACTION_S_MAX} s")
+
+
+def _create(server: Server, topic: str, case: Case) -> None:
+    create_topic(server.bootstrap, topic, case.load.partitions, config={"lakestream.value.format": "raw"})
 
 
 def _compact(folder: Path) -> None:
@@ -113,14 +172,14 @@ def _compact(folder: Path) -> None:
 
 
 def _rounds(
-    plan: Plan, load: Load, server: Server, produced: dict[str, Moved], measured: Measured, console: Console
+    plan: Plan, case: Case, server: Server, produced: dict[str, Moved], measured: Measured, console: Console
 ) -> None:
     for turn in range(plan.rounds):
-        for place in (TABLE, WAL):
+        for place, topic in case.topics.items():
             before_s = server.cpu_s()
-            moved = consume(server.bootstrap, _topic(load, place), load, produced[place])
+            moved = consume(server.bootstrap, topic, case.load, produced[topic], processes=case.readers)
             round_ = Round(
-                load=load.name,
+                case=case.name,
                 place=place,
                 mb_s=moved.mb_s,
                 records_s=moved.records_s,
@@ -128,7 +187,7 @@ def _rounds(
             )
             measured.rounds.append(round_)
             console.print(
-                f"{load.name}, round {turn + 1}, {place}: {number(round_.mb_s)} MB/s,"
+                f"{case.name}, round {turn + 1}, {place}: {number(round_.mb_s)} MB/s,"
                 f" {number(round_.cpu_s_per_gb)} CPU-s/GB",
                 highlight=False,
             )
@@ -168,10 +227,10 @@ def seeks_ms(bootstrap: str, topic: str, count: int) -> list[float]:
 
 def _section(plan: Plan, measured: Measured) -> Section:
     rows = []
-    for load in plan.loads:
-        cells = [load.name]
+    for case in plan.cases:
+        cells = [case.name]
         for figure in ("mb_s", "cpu_s_per_gb"):
-            table, wal = (measured.figures(load.name, place, figure) for place in (TABLE, WAL))
+            table, wal = (measured.figures(case.name, place, figure) for place in (TABLE, WAL))
             ratio = statistics.median(ours / theirs for ours, theirs in zip(table, wal, strict=True))
             cells += [str(Spread.of(table)), str(Spread.of(wal)), f"{ratio:.2f}x"]
         rows.append(cells)
@@ -185,12 +244,14 @@ def _section(plan: Plan, measured: Measured) -> Section:
 
 
 def _note(plan: Plan, measured: Measured) -> str:
-    size_gb = plan.loads[0].records * plan.loads[0].value_bytes / 1e9
+    first = plan.cases[0].load
+    size_gb = first.records * first.value_bytes / 1e9
     told = "; ".join(f"{place} {_quantiles(taken)}" for place, taken in measured.seeks_ms.items())
     return (
-        f"Uncompressed, {PARTITIONS} partitions, 2 librdkafka processes on the same {os.cpu_count()} cores,"
-        f" {plan.rounds} alternating rounds, {today()}: median [range]; the aim is {TARGET}x in MB/s; CPU is"
-        f" the server's. First record of a random seek in {size_gb:.1f} GB, {plan.seeks} seeks, p50 / p99 / max:"
+        f"Uncompressed, {PARTITIONS} partitions, {PROCESSES} librdkafka processes (or one) on the same"
+        f" {os.cpu_count()} cores, {plan.rounds} alternating rounds, {today()}: median [range]; the aim is {TARGET}x"
+        f" in MB/s; CPU is the server's. First record of a random seek in {size_gb:.1f} GB, {plan.seeks} seeks,"
+        f" p50 / p99 / max:"
         f" {told} (aim: under {SEEK_TARGET_MS} ms)."
     )
 
