@@ -10,11 +10,11 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from errno import EINVAL, EISDIR, EOPNOTSUPP
+from errno import EINVAL, EISDIR, EOPNOTSUPP, EXDEV
 from itertools import takewhile
 from pathlib import Path
 
-from lakestream.world.objects.spare_files import open_unnamed
+from lakestream.world.objects.spare_files import SpareFiles, open_unnamed
 from lakestream.world.objects.store import Buffer
 
 _IOV_MAX = os.sysconf("SC_IOV_MAX") if hasattr(os, "sysconf") else 1024
@@ -23,10 +23,12 @@ UNFINISHED_PREFIX = ".unfinished-"
 """Begins with a dot, so that no key and no listing can meet it."""
 
 
-def create_durably(path: Path, parts: Sequence[Buffer]) -> None:
+def create_durably(path: Path, parts: Sequence[Buffer], spares: SpareFiles | None = None) -> None:
     """Create `path` from the joined parts. Raises FileExistsError; leaves nothing behind when it fails."""
     with _opened_folder(path.parent) as folder:
-        _write_and_link(folder, path, parts)
+        spare = spares.take() if spares is not None else None
+        if spare is None or not _write_and_link_spare(spare, folder, path, parts):
+            _write_and_link(folder, path, parts)
         os.fsync(folder)
 
 
@@ -56,22 +58,24 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
 
 
-def open_folder(folder: Path) -> int:
-    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-
-
-def link_unnamed(unnamed: int, folder: int, name: str) -> None:
-    """Raises FileExistsError."""
-    os.link(f"/proc/self/fd/{unnamed}", name, dst_dir_fd=folder, follow_symlinks=True)
-
-
 @contextmanager
 def _opened_folder(folder: Path) -> Iterator[int]:
-    descriptor = open_folder(folder)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _write_and_link_spare(spare: int, folder: int, path: Path, parts: Sequence[Buffer]) -> bool:
+    """False: the folder is on another file system than the spare file."""
+    try:
+        _write_unnamed_and_link(spare, folder, path, parts)
+    except OSError as error:
+        if error.errno != EXDEV:
+            raise
+        return False
+    return True
 
 
 def _write_and_link(folder: int, path: Path, parts: Sequence[Buffer]) -> None:
@@ -81,14 +85,14 @@ def _write_and_link(folder: int, path: Path, parts: Sequence[Buffer]) -> None:
         if error.errno not in _NO_UNNAMED_FILES:
             raise
         return _write_named_and_link(folder, path.name, parts)
-    return _write_unnamed_and_link(unnamed, folder, path.name, parts)
+    return _write_unnamed_and_link(unnamed, folder, path, parts)
 
 
-def _write_unnamed_and_link(unnamed: int, folder: int, name: str, parts: Sequence[Buffer]) -> None:
+def _write_unnamed_and_link(unnamed: int, folder: int, path: Path, parts: Sequence[Buffer]) -> None:
     try:
-        write_all(unnamed, parts)
+        _write_all(unnamed, parts)
         os.fsync(unnamed)
-        link_unnamed(unnamed, folder, name)
+        os.link(f"/proc/self/fd/{unnamed}", path.name, dst_dir_fd=folder, follow_symlinks=True)
     finally:
         os.close(unnamed)
 
@@ -97,7 +101,7 @@ def _write_named_and_link(folder: int, name: str, parts: Sequence[Buffer]) -> No
     temporary = f"{UNFINISHED_PREFIX}{os.getpid()}-{threading.get_native_id()}-{name}"
     descriptor = os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o644, dir_fd=folder)
     try:
-        write_all(descriptor, parts)
+        _write_all(descriptor, parts)
         os.fsync(descriptor)
         os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     finally:
@@ -106,7 +110,7 @@ def _write_named_and_link(folder: int, name: str, parts: Sequence[Buffer]) -> No
             os.unlink(temporary, dir_fd=folder)
 
 
-def write_all(descriptor: int, parts: Sequence[Buffer]) -> None:
+def _write_all(descriptor: int, parts: Sequence[Buffer]) -> None:
     """writev in turns: at most IOV_MAX buffers a call, and a short write goes on where it stopped."""
     views = [memoryview(part).cast("B") for part in parts if len(part)]
     first = 0

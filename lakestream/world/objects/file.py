@@ -1,7 +1,6 @@
 """Objects as files below a folder (`file:///abs/path`): durable, and created by one process alone.
 
     put:  open unnamed -> writev -> fsync -> link under its name -> fsync the folder -> bound what the page cache keeps
-    small puts that were foreseen: the same, joined with others that come at the same time (joined_puts.py)
 
 The name appears last and by `link`, which fails if it is taken. A reader or a crash therefore sees a
 whole object or none, and of many writers of one key one wins. The work runs in `Threads`.
@@ -12,11 +11,9 @@ from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TypeVar
 
-from lakestream.model.errors import LakestreamError, ObjectExists, ObjectMissing, StorageFull, StoreUnavailable
+from lakestream.model.errors import ObjectExists, ObjectMissing, StorageFull, StoreUnavailable
 from lakestream.world.objects.durable_file import create_durably, make_folder_durably
-from lakestream.world.objects.durable_files import NewFile, create_together
 from lakestream.world.objects.file_reads import read_range, read_sizes, read_tail, read_whole, scan_folder
-from lakestream.world.objects.joined_puts import JoinedPut, JoinedPuts
 from lakestream.world.objects.keys import checked_key
 from lakestream.world.objects.spare_files import SpareFiles
 from lakestream.world.objects.store import Buffer, ObjectInfo
@@ -24,9 +21,6 @@ from lakestream.world.objects.written_pages import WrittenPages
 from lakestream.world.threads import Threads
 
 T = TypeVar("T")
-
-JOINED_BYTES_MAX = 1024 * 1024
-"""A larger put has a thread to itself: others would wait for its bytes."""
 
 
 class FileObjects:
@@ -39,15 +33,10 @@ class FileObjects:
         self._durable_folders = {root}
         self._written_pages = WrittenPages()
         self._spares = SpareFiles(root)
-        self._joined = JoinedPuts(self._create_together, threads)
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         path = self._root / checked_key(key)
-        spare = self._spares.take() if sum(map(len, parts)) <= JOINED_BYTES_MAX else None
-        if spare is None:
-            await self._threads.run(self._explained, key, lambda: self._create(path, parts))
-        else:
-            await self._joined.put(JoinedPut(key, path, parts, spare))
+        await self._threads.run(self._explained, key, lambda: self._create(path, parts))
 
     async def get(self, key: str) -> Buffer:
         path = self._root / checked_key(key)
@@ -91,36 +80,13 @@ class FileObjects:
     def _create(self, path: Path, parts: Sequence[Buffer]) -> None:
         try:
             make_folder_durably(path.parent, self._durable_folders)
-            create_durably(path, parts)
+            create_durably(path, parts, self._spares)
         except FileNotFoundError:
             # Someone removed the folder since we last saw it: make it again, once.
             self._durable_folders = {self._root}
             make_folder_durably(path.parent, self._durable_folders)
-            create_durably(path, parts)
+            create_durably(path, parts, self._spares)
         self._written_pages.wrote(path, sum(map(len, parts)))
-
-    def _create_together(self, puts: Sequence[JoinedPut]) -> Sequence[Exception | None]:
-        files = [NewFile(put.path, put.parts, put.spare) for put in puts]
-        created = create_together(files, self._durable_folders)
-        missing = {file.unnamed for file in created.missing}
-        unsure = {file.unnamed: error for file, error in created.unsure}
-        return [self._failure(put, is_missing=put.spare in missing, unsure=unsure.get(put.spare)) for put in puts]
-
-    def _failure(self, put: JoinedPut, *, is_missing: bool, unsure: OSError | None) -> Exception | None:
-        try:
-            self._explained(put.key, lambda: self._settle(put, is_missing, unsure))
-        except LakestreamError as error:
-            return error
-        return None
-
-    def _settle(self, put: JoinedPut, is_missing: bool, unsure: OSError | None) -> None:
-        """What could not be made together with others is made alone, or says why it cannot be."""
-        if is_missing:
-            self._create(put.path, put.parts)
-        elif unsure is not None:
-            raise unsure
-        else:
-            self._written_pages.wrote(put.path, sum(map(len, put.parts)))
 
     def _explained(self, key: str, work: Callable[[], T]) -> T:
         """Do the work; what the system says against it becomes one of our errors."""

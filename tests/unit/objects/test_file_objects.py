@@ -60,7 +60,7 @@ def test_a_real_full_file_system_is_storage_full() -> None:
     full = os.open("/dev/full", os.O_WRONLY)
     try:
         with pytest.raises(OSError) as caught:
-            durable_file.write_all(full, [b"x"])
+            durable_file._write_all(full, [b"x"])
         assert caught.value.errno == errno.ENOSPC
     finally:
         os.close(full)
