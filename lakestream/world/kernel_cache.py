@@ -4,14 +4,14 @@
 
 Numba keeps a kernel for as long as the file of that one function stays the same: a function that it calls, or a number
 that it was compiled with, may stand in another file and change unseen. Kernels of several files are kept by the
-contents of all Python files of a folder instead. So keep in it what is compiled, and little else: each change in there
-costs a new compilation.
+contents of all Python files of a folder instead, or of several. So keep in them what is compiled, and little else: each
+change in there costs a new compilation.
 """
 
 # mypy: disable-error-code="no-untyped-call"
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,11 @@ from typing import Any
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 
-def kept_with(folder: Path) -> Callable[[Any], Any]:
-    """For a function that Numba compiles, without `cache=True`. Looks at no folder inside this one."""
+def kept_with(*folders: Path) -> Callable[[Any], Any]:
+    """For a function that Numba compiles, without `cache=True`. Looks at no folder inside of these."""
 
     def keep(kernel: Any) -> Any:
-        kernel._cache = _FolderCache(kernel.py_func, _stamp(folder))
+        kernel._cache = _FolderCache(kernel.py_func, _stamp(folders))
         return kernel
 
     return keep
@@ -40,9 +40,9 @@ class _FolderCache(FunctionCache):
 
 
 @cache
-def _stamp(folder: Path) -> bytes:
+def _stamp(folders: Sequence[Path]) -> bytes:
     hashed = hashlib.sha256()
-    for source in sorted(folder.glob("*.py")):
+    for source in (source for folder in folders for source in sorted(folder.glob("*.py"))):
         content = source.read_bytes()
         hashed.update(f"{source.name} {len(content)}\n".encode() + content)
     return hashed.digest()

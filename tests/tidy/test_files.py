@@ -10,7 +10,6 @@ from .sources import python_files, shown, text_files
 LINES_MAX = 450
 LONGER = {
     "lakestream/contract/codecs/avro/kernels.py": "compiled code: Numba's cache watches only the file of the kernel",
-    "lakestream/storage/records/kernels.py": "compiled code: each kernel is inlined into the next, in one module",
 }
 """Files that are one idea all the same, with the reason."""
 

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.storage.records import kernels
 from lakestream.storage.records.arrays import ByteArray, IntArray, as_array
 from lakestream.storage.records.compression import decompress, known_codec
 from lakestream.storage.records.errors import BatchTooLarge, CorruptBatch
@@ -25,8 +24,12 @@ from lakestream.storage.records.header import (
     Codec,
     crc_of,
 )
+from lakestream.storage.records.kernels import indexing
+from lakestream.storage.records.kernels.columns import Columns
+from lakestream.storage.records.kernels.decoding import PROGRESS_COLUMNS, decode_bodies
+from lakestream.storage.records.kernels.limits import INT32_MAX
 
-ARROW_BYTES_MAX = kernels.INT32_MAX
+ARROW_BYTES_MAX = INT32_MAX
 """Arrow's plain binary arrays count bytes in 32 bits."""
 
 HEADER = pa.struct([pa.field("key", pa.string(), nullable=False), pa.field("value", pa.binary())])
@@ -52,7 +55,7 @@ def decode_batches(
     buffer = as_array(data)
     table = _index(buffer)
     if base_offsets is not None:
-        table[:, kernels.BASE_OFFSET] = base_offsets
+        table[:, indexing.BASE_OFFSET] = base_offsets
     if check_crc:
         _check_crcs(memoryview(data), table)
     bodies = list(_bodies(memoryview(data), buffer, table, min(bytes_max, ARROW_BYTES_MAX)))
@@ -61,16 +64,16 @@ def decode_batches(
 
 def _index(buffer: ByteArray) -> IntArray:
     """A row for each batch: counted first, so that the table has the right size."""
-    fault, batches, at = kernels.index_batches(buffer, np.empty((0, kernels.INDEX_COLUMNS), np.int64))
+    fault, batches, at = indexing.index_batches(buffer, np.empty((0, indexing.INDEX_COLUMNS), np.int64))
     if fault != OK:
         raise CorruptBatch(f"batch {batches}, at byte {at}: {SENTENCES[fault]}")
-    table = np.empty((batches, kernels.INDEX_COLUMNS), np.int64)
-    kernels.index_batches(buffer, table)
+    table = np.empty((batches, indexing.INDEX_COLUMNS), np.int64)
+    indexing.index_batches(buffer, table)
     return table
 
 
 def _check_crcs(data: memoryview, table: IntArray) -> None:
-    for at, end, stored in table[:, [kernels.AT, kernels.END, kernels.CRC]].tolist():
+    for at, end, stored in table[:, [indexing.AT, indexing.END, indexing.CRC]].tolist():
         computed = crc_of(data[at:end])
         if stored != computed:
             raise CorruptBatch(f"the batch at byte {at} has checksum {computed:#010x}, its header says {stored:#010x}")
@@ -80,7 +83,7 @@ def _bodies(
     data: memoryview, buffer: ByteArray, table: IntArray, bytes_max: int
 ) -> Iterator[tuple[ByteArray, IntArray]]:
     """(bytes, batches in them): runs of uncompressed batches as they lie, others decompressed one by one."""
-    codecs = table[:, kernels.ATTRIBUTES] & CODEC_MASK
+    codecs = table[:, indexing.ATTRIBUTES] & CODEC_MASK
     left = bytes_max
     for first, last in _runs(codecs):
         run = table[first:last]
@@ -88,7 +91,7 @@ def _bodies(
             body, run = _decompressed(data, run, int(codecs[first]), left)
         else:
             body = buffer
-        left -= int((run[:, kernels.END] - run[:, kernels.BODY]).sum())
+        left -= int((run[:, indexing.END] - run[:, indexing.BODY]).sum())
         if left < 0:
             raise BatchTooLarge(f"the records take more than {bytes_max} bytes together: decode fewer batches at once")
         yield body, run
@@ -104,15 +107,15 @@ def _runs(codecs: IntArray) -> Iterator[tuple[int, int]]:
 
 
 def _decompressed(data: memoryview, row: IntArray, codec: int, bytes_max: int) -> tuple[ByteArray, IntArray]:
-    at, end = int(row[0, kernels.BODY]), int(row[0, kernels.END])
+    at, end = int(row[0, indexing.BODY]), int(row[0, indexing.END])
     body = decompress(known_codec(codec), data[at:end], bytes_max=bytes_max)
     moved = row.copy()
-    moved[0, kernels.BODY], moved[0, kernels.END] = 0, len(body)
+    moved[0, indexing.BODY], moved[0, indexing.END] = 0, len(body)
     return as_array(body), moved
 
 
 def _decode(bodies: list[tuple[ByteArray, IntArray]]) -> pa.RecordBatch:
-    measured = _pass(bodies, _room_for(Measure(*[0] * kernels.PROGRESS_COLUMNS)), write=False)
+    measured = _pass(bodies, _room_for(Measure(*[0] * PROGRESS_COLUMNS)), write=False)
     out = _room_for(measured)
     _pass(bodies, out, write=True)
     return _as_arrow(out, measured)
@@ -132,17 +135,17 @@ class Measure(NamedTuple):
     header_nulls: int
 
 
-def _pass(bodies: list[tuple[ByteArray, IntArray]], out: kernels.Columns, *, write: bool) -> Measure:
-    progress = np.zeros(kernels.PROGRESS_COLUMNS, np.int64)
+def _pass(bodies: list[tuple[ByteArray, IntArray]], out: Columns, *, write: bool) -> Measure:
+    progress = np.zeros(PROGRESS_COLUMNS, np.int64)
     for body, table in bodies:
-        fault, batch = kernels.decode_bodies(body, table, out, progress, write)
+        fault, batch = decode_bodies(body, table, out, progress, write)
         if fault != OK:
-            raise CorruptBatch(f"the batch at byte {int(table[batch, kernels.AT])}: {SENTENCES[fault]}")
+            raise CorruptBatch(f"the batch at byte {int(table[batch, indexing.AT])}: {SENTENCES[fault]}")
     return Measure(*progress.tolist())
 
 
-def _room_for(size: Measure) -> kernels.Columns:
-    return kernels.Columns(
+def _room_for(size: Measure) -> Columns:
+    return Columns(
         offset=np.empty(size.rows, np.int64),
         timestamp=np.empty(size.rows, np.int64),
         key_offsets=_offsets(size.rows),
@@ -170,7 +173,7 @@ def _bitmap(rows: int) -> ByteArray:
     return np.zeros((rows + 7) // 8, np.uint8)
 
 
-def _as_arrow(out: kernels.Columns, size: Measure) -> pa.RecordBatch:
+def _as_arrow(out: Columns, size: Measure) -> pa.RecordBatch:
     """The buffers, given their meaning. Nothing is copied."""
     header_key = _variable(pa.string(), out.header_key_offsets, out.header_key_data)
     header_value = _variable(

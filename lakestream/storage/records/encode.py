@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 
 from lakestream.model.errors import Invalid
-from lakestream.storage.records import kernels
 from lakestream.storage.records.arrays import ByteArray, as_array
 from lakestream.storage.records.compression import compress
 from lakestream.storage.records.decode import SCHEMA
@@ -27,6 +26,15 @@ from lakestream.storage.records.header import (
     Codec,
     seal,
 )
+from lakestream.storage.records.kernels.columns import Columns, FirstBits
+from lakestream.storage.records.kernels.encoding import (
+    ENCODED_COLUMNS,
+    HEADER_OVERHEAD_BYTES_MAX,
+    RECORD_OVERHEAD_BYTES_MAX,
+    encode_rows,
+)
+from lakestream.storage.records.kernels.limits import INT32_MAX
+from lakestream.storage.records.kernels.views import VIEW_LENGTH, VIEW_NUMBERS, Views
 
 VIEWS_SCHEMA = SCHEMA.set(3, pa.field("value", pa.binary_view()))
 """The same with values that lie wherever they were found, in any number of buffers."""
@@ -59,16 +67,16 @@ def encode_placed(
     columns, first_bits = columns_of(*rows.columns)
     views = _views(rows.column("value"))
     value_bytes = int(columns.value_offsets[-1]) - int(columns.value_offsets[0])
-    value_bytes += int(views.numbers[:, kernels.VIEW_LENGTH].sum(dtype=np.int64))
+    value_bytes += int(views.numbers[:, VIEW_LENGTH].sum(dtype=np.int64))
     return encode_columns(
         columns, first_bits, views, value_bytes, batch_bytes_max=batch_bytes_max, codec=codec, leader_epoch=leader_epoch
     )
 
 
 def encode_columns(
-    columns: kernels.Columns,
-    first_bits: kernels.FirstBits,
-    views: kernels.Views,
+    columns: Columns,
+    first_bits: FirstBits,
+    views: Views,
     value_bytes: int,
     *,
     batch_bytes_max: int,
@@ -79,8 +87,8 @@ def encode_columns(
     records_bytes = _records_bytes_most(columns, value_bytes)
     batches_most = _batches_most(columns.offset, records_bytes, batch_bytes_max)
     out = np.empty(records_bytes + batches_most * HEADER_BYTES, np.uint8)
-    table = np.empty((batches_most, kernels.ENCODED_COLUMNS), np.int64)
-    fault, batches = kernels.encode_rows(out, columns, views, first_bits, batch_bytes_max, table)
+    table = np.empty((batches_most, ENCODED_COLUMNS), np.int64)
+    fault, batches = encode_rows(out, columns, views, first_bits, batch_bytes_max, table)
     if fault == OFFSET_DELTA:
         raise UnencodableRows("offsets must rise from row to row: sort the rows first")
     assert fault == OK, fault  # there is room for whatever the rows may hold
@@ -103,11 +111,11 @@ def check_nulls(offset: pa.Array, timestamp: pa.Array, headers: pa.Array) -> Non
 
 def columns_of(
     offset: pa.Array, timestamp: pa.Array, key: pa.Array, value: pa.Array, headers: pa.Array
-) -> tuple[kernels.Columns, kernels.FirstBits]:
+) -> tuple[Columns, FirstBits]:
     """Records as the kernels take them, but for values in views."""
     plain = value if value.type == SCHEMA.field("value").type else NO_VALUES
     header_key, header_value = headers.values.field("key"), headers.values.field("value")
-    columns = kernels.Columns(
+    columns = Columns(
         offset=_fixed(offset, 1, np.dtype(np.int64), len(offset)),
         timestamp=_fixed(timestamp, 1, np.dtype(np.int64), len(timestamp)),
         key_offsets=_fixed(key, 1, np.dtype(np.int32), len(key) + 1),
@@ -123,7 +131,7 @@ def columns_of(
         header_value_data=_bytes(header_value, 2),
         header_value_valid=_valid(header_value),
     )
-    return columns, kernels.FirstBits(key.offset, value.offset, header_value.offset)
+    return columns, FirstBits(key.offset, value.offset, header_value.offset)
 
 
 def _fixed(array: pa.Array, buffer: int, kind: "np.dtype[np.int32] | np.dtype[np.int64]", count: int) -> np.ndarray:
@@ -144,15 +152,15 @@ def _valid(array: pa.Array) -> ByteArray:
     return as_array(b"") if array.null_count == 0 else _bytes(array, 0)
 
 
-def _views(values: pa.Array) -> kernels.Views:
+def _views(values: pa.Array) -> Views:
     """The views of a column that has some: they are the only ones with a layout of their own."""
     if values.type != VIEWS_SCHEMA.field("value").type:
         return _NO_VIEWS
     _, views, *buffers = values.buffers()
-    numbers = as_array(memoryview(views)).view(np.int32).reshape(-1, kernels.VIEW_NUMBERS)
+    numbers = as_array(memoryview(views)).view(np.int32).reshape(-1, VIEW_NUMBERS)
     own = numbers[values.offset : values.offset + len(values)]
     places = [(own.ctypes.data, own.nbytes), *((each.address, each.size) for each in buffers)]
-    return kernels.Views(own, _read_only(np.array(places, np.int64)))
+    return Views(own, _read_only(np.array(places, np.int64)))
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
@@ -161,19 +169,17 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 NO_VALUES = pa.array([], SCHEMA.field("value").type)
-_NO_VIEWS = kernels.Views(
-    _read_only(np.empty((0, kernels.VIEW_NUMBERS), np.int32)), _read_only(np.empty((0, 2), np.int64))
-)
+_NO_VIEWS = Views(_read_only(np.empty((0, VIEW_NUMBERS), np.int32)), _read_only(np.empty((0, 2), np.int64)))
 
 
-def _records_bytes_most(columns: kernels.Columns, value_bytes: int) -> int:
+def _records_bytes_most(columns: Columns, value_bytes: int) -> int:
     """No encoding of the rows is longer, without headers of batches."""
     first, last = int(columns.header_lists[0]), int(columns.header_lists[-1])
     data = value_bytes + int(columns.key_offsets[-1]) - int(columns.key_offsets[0])
     for offsets in (columns.header_key_offsets, columns.header_value_offsets):
         data += int(offsets[last]) - int(offsets[first])
-    overhead = len(columns.offset) * kernels.RECORD_OVERHEAD_BYTES_MAX
-    return data + overhead + (last - first) * kernels.HEADER_OVERHEAD_BYTES_MAX
+    overhead = len(columns.offset) * RECORD_OVERHEAD_BYTES_MAX
+    return data + overhead + (last - first) * HEADER_OVERHEAD_BYTES_MAX
 
 
 def _batches_most(offsets: np.ndarray, records_bytes: int, batch_bytes_max: int) -> int:
@@ -182,7 +188,7 @@ def _batches_most(offsets: np.ndarray, records_bytes: int, batch_bytes_max: int)
     if len(offsets) == 0:
         return 0
     records_max = max(batch_bytes_max - HEADER_BYTES, 1)
-    leaps = (int(offsets.max()) - int(offsets.min())) // kernels.INT32_MAX
+    leaps = (int(offsets.max()) - int(offsets.min())) // INT32_MAX
     return min(len(offsets), 1 + 2 * (records_bytes // records_max) + leaps)
 
 

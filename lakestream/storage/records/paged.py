@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.storage.records import kernels
 from lakestream.storage.records.encode import NO_VALUES, EncodedBatch, check_nulls, columns_of, encode_columns
 from lakestream.storage.records.header import Codec
+from lakestream.storage.records.kernels.views import VIEW_LENGTH, Views
 
 
 class ValuePage(NamedTuple):
@@ -32,7 +32,7 @@ class ValuePage(NamedTuple):
     @property
     def value_bytes(self) -> int:
         """Of these values alone: the page of a few may be large, and so much room must not be taken for them."""
-        return int(self.views[:, kernels.VIEW_LENGTH].sum(dtype=np.int64))
+        return int(self.views[:, VIEW_LENGTH].sum(dtype=np.int64))
 
     def slice(self, first: int, end: int) -> "ValuePage":
         return ValuePage(self.views[first:end], self.buffer)
@@ -61,8 +61,8 @@ class PagedRows:
         )
 
 
-def _views(page: ValuePage) -> kernels.Views:
+def _views(page: ValuePage) -> Views:
     address: int = page.views.__array_interface__["data"][0]
     places = np.array([(address, page.views.nbytes), (page.buffer.address, page.buffer.size)], np.int64)
     places.flags.writeable = False
-    return kernels.Views(page.views, places)
+    return Views(page.views, places)

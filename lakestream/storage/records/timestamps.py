@@ -7,12 +7,13 @@ counts (log-append time), all records of a batch have the same one and nothing i
 
 from typing import NamedTuple
 
-from lakestream.storage.records import kernels
 from lakestream.storage.records.arrays import as_array
 from lakestream.storage.records.compression import decompress, known_codec
 from lakestream.storage.records.errors import CorruptBatch
 from lakestream.storage.records.faults import OK, SENTENCES
 from lakestream.storage.records.header import HEADER_BYTES, BatchHeader, Bytes, read_header
+from lakestream.storage.records.kernels.limits import INT64_MAX
+from lakestream.storage.records.kernels.timing import find_times
 
 
 class Found(NamedTuple):
@@ -36,7 +37,7 @@ def max_timestamp(batch: Bytes, *, bytes_max: int, from_delta: int = 0) -> Found
     header = read_header(batch)
     if header.is_log_append_time:
         return Found(from_delta, header.max_timestamp_ms)
-    _, latest = _scan(batch, header, from_delta, kernels.INT64_MAX, bytes_max)
+    _, latest = _scan(batch, header, from_delta, INT64_MAX, bytes_max)
     return latest
 
 
@@ -45,7 +46,7 @@ def _scan(
 ) -> tuple[Found | None, Found | None]:
     compressed = memoryview(batch)[HEADER_BYTES : header.total_bytes]
     records = decompress(known_codec(header.codec_number), compressed, bytes_max=bytes_max)
-    fault, record, delta, time, max_delta, max_time = kernels.find_times(
+    fault, record, delta, time, max_delta, max_time = find_times(
         as_array(records), 0, len(records), header.record_count, header.base_timestamp_ms, from_delta, at_least
     )
     if fault != OK:

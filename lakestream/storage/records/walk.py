@@ -8,11 +8,12 @@ are, and finds the true times on the way, which a header may misstate.
 
 from typing import NamedTuple
 
-from lakestream.storage.records import kernels
 from lakestream.storage.records.arrays import as_array
 from lakestream.storage.records.errors import InvalidRecord, RecordError
 from lakestream.storage.records.faults import OK, SENTENCES, TRAILING_BYTES
 from lakestream.storage.records.header import NO_TIMESTAMP, Bytes
+from lakestream.storage.records.kernels.limits import INT64_MAX
+from lakestream.storage.records.kernels.walking import walk_records
 
 
 class Walked(NamedTuple):
@@ -26,12 +27,12 @@ class Walked(NamedTuple):
 
 def check_records(records: Bytes, *, count: int, base_timestamp_ms: int, at: int = 0) -> Walked:
     """Walk `count` uncompressed records that lie in `records` from `at` to the end, as a producer writes them."""
-    fault, record, max_time, min_time, null_key = kernels.walk_records(
+    fault, record, max_time, min_time, null_key = walk_records(
         as_array(records), at, len(records), count, base_timestamp_ms
     )
     if fault != OK:
         raise _refusal(fault, record)
-    return Walked(max_time, NO_TIMESTAMP if min_time == kernels.INT64_MAX else min_time, null_key)
+    return Walked(max_time, NO_TIMESTAMP if min_time == INT64_MAX else min_time, null_key)
 
 
 def _refusal(fault: int, record: int) -> InvalidRecord:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from lakestream.storage.records.arrays import as_array
 from lakestream.storage.records.header import Bytes
-from lakestream.storage.records.kernels import VIEW_NUMBERS, plain_views
+from lakestream.storage.records.kernels.views import VIEW_NUMBERS, plain_views
 from lakestream.storage.records.paged import ValuePage
 from lakestream.storage.tablefile.thrift import BadThrift, read_struct, read_varint
 

@@ -16,11 +16,15 @@ from collections import Counter
 
 import numpy as np
 
-from lakestream.storage.records import kernels
 from lakestream.storage.records.arrays import ByteArray
 from lakestream.storage.records.decode import Measure
 from lakestream.storage.records.faults import OK
 from lakestream.storage.records.header import HEADER_BYTES
+from lakestream.storage.records.kernels.columns import Columns
+from lakestream.storage.records.kernels.decoding import PROGRESS_COLUMNS, decode_bodies
+from lakestream.storage.records.kernels.indexing import INDEX_COLUMNS, index_batches
+from lakestream.storage.records.kernels.timing import find_times
+from lakestream.storage.records.kernels.walking import walk_records
 from tests.unit.records.samples import ROWS, one_batch
 
 RIM = 64
@@ -53,7 +57,7 @@ class Rimmed:
 
     def __init__(self, size: Measure) -> None:
         self._whole: list[ByteArray] = []
-        self.columns = kernels.Columns(
+        self.columns = Columns(
             offset=self._cut(size.rows, np.int64),
             timestamp=self._cut(size.rows, np.int64),
             key_offsets=self._cut(size.rows + 1, np.int32),
@@ -101,19 +105,19 @@ def mutated(chance: random.Random, records: bytes) -> bytes:
 
 def try_one(chance: random.Random, records: ByteArray, count: int) -> bool:
     """Run every kernel that reads records. Whether the gate would have let them in."""
-    walked = kernels.walk_records(records, 0, records.size, count, 0)[0] == OK
-    kernels.find_times(records, 0, records.size, count, 0, chance.randint(0, 3), chance.randint(-5, 5))
+    walked = walk_records(records, 0, records.size, count, 0)[0] == OK
+    find_times(records, 0, records.size, count, 0, chance.randint(0, 3), chance.randint(-5, 5))
     table = np.array([[0, 0, records.size, 0, count, 0, 0, 0, chance.choice([0, 8])]], np.int64)
-    progress = np.zeros(kernels.PROGRESS_COLUMNS, np.int64)
+    progress = np.zeros(PROGRESS_COLUMNS, np.int64)
     nothing = Rimmed(Measure(*progress.tolist()))
-    fault, _ = kernels.decode_bodies(records, table, nothing.columns, progress, False)
+    fault, _ = decode_bodies(records, table, nothing.columns, progress, False)
     nothing.check()
     assert fault == OK or not walked, "the gate let in what the decoder cannot read"
     size = Measure(*progress.tolist())
     if chance.random() < 0.3:
         size = Measure(*(chance.randint(0, part) for part in size))
     room = Rimmed(size)
-    kernels.decode_bodies(records, table, room.columns, np.zeros(kernels.PROGRESS_COLUMNS, np.int64), True)
+    decode_bodies(records, table, room.columns, np.zeros(PROGRESS_COLUMNS, np.int64), True)
     room.check()
     return walked
 
@@ -122,8 +126,8 @@ def try_index(chance: random.Random, guarded: Guarded, batch: bytes) -> None:
     """The kernel that reads batch headers, on a mutated run of batches and a table that may be too short."""
     run = mutated(chance, batch[: chance.randint(1, len(batch))] + batch)
     rows = chance.randint(0, 3)
-    whole = np.full((rows + 2, kernels.INDEX_COLUMNS), PATTERN, np.int64)
-    kernels.index_batches(guarded.hold(run), whole[1 : rows + 1])
+    whole = np.full((rows + 2, INDEX_COLUMNS), PATTERN, np.int64)
+    index_batches(guarded.hold(run), whole[1 : rows + 1])
     assert (whole[0] == PATTERN).all() and (whole[-1] == PATTERN).all(), "written out of bounds"
 
 

@@ -13,7 +13,7 @@ from numba import njit
 from lakestream.world.kernel_cache import kept_with
 from {package}.inner import part
 
-@kept_with(Path(__file__).parent)
+@kept_with(Path(__file__).parent, Path(__file__).parent / "beside")
 @njit(nogil=True)
 def total(x):
     return part(x) + 1
@@ -56,3 +56,6 @@ def test_a_change_in_what_a_kernel_calls_is_seen(package: Path) -> None:
     (package / "within").mkdir()
     (package / "within" / "apart.py").write_text("NEW = 1\n")
     assert used(package) == "31 0\n", "but no folder inside of it"
+    (package / "beside").mkdir()
+    (package / "beside" / "numbers.py").write_text("NEW = 1\n")
+    assert used(package) == "31 1\n", "unless it was named too"
