@@ -23,19 +23,20 @@ def kept_with(*folders: Path) -> Callable[[Any], Any]:
     """For a function that Numba compiles, without `cache=True`. Looks at no folder inside of these."""
 
     def keep(kernel: Any) -> Any:
-        kernel._cache = _FolderCache(kernel.py_func, _stamp(folders))
+        kernel._cache = FolderCache(kernel.py_func, folders)
         return kernel
 
     return keep
 
 
-class _FolderCache(FunctionCache):
+class FolderCache(FunctionCache):
     """As Numba's own in all but the stamp by which it tells that something has changed."""
 
-    def __init__(self, function: Any, stamp: bytes) -> None:
+    def __init__(self, function: Any, folders: Sequence[Path]) -> None:
         super().__init__(function)
+        self.folders = folders
         self._cache_file = IndexDataCacheFile(
-            cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=stamp
+            cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=_stamp(folders)
         )
 
 

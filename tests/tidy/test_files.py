@@ -8,10 +8,6 @@ from pathlib import Path
 from .sources import python_files, shown, text_files
 
 LINES_MAX = 450
-LONGER = {
-    "lakestream/contract/codecs/avro/kernels.py": "compiled code: Numba's cache watches only the file of the kernel",
-}
-"""Files that are one idea all the same, with the reason."""
 
 LEFT_FOR_LATER = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3, "HA" + "CK")) + r")\b")
 MACHINE_PATHS = re.compile(r"(?<![\w.~-])/(?:" + "|".join(("ro" + "ot", "wo" + "rk", "ho" + r"me/\w+")) + r")/")
@@ -19,9 +15,8 @@ MACHINE_PATHS = re.compile(r"(?<![\w.~-])/(?:" + "|".join(("ro" + "ot", "wo" + "
 
 
 def test_no_file_is_longer_than_one_can_read() -> None:
-    long = {shown(path): len(path.read_text().splitlines()) for path in python_files()}
-    assert {name: lines for name, lines in long.items() if lines > LINES_MAX and name not in LONGER} == {}
-    assert [name for name in LONGER if long.get(name, 0) <= LINES_MAX] == [], "no longer long: take it off the list"
+    lines = {shown(path): len(path.read_text().splitlines()) for path in python_files()}
+    assert {name: count for name, count in lines.items() if count > LINES_MAX} == {}
 
 
 def test_every_module_says_what_it_is_for() -> None:

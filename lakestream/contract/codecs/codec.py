@@ -12,8 +12,6 @@ Json = dict[str, Any]
 Found: TypeAlias = "str | dict[str, Found] | list[Found]"
 """What values of a key turned out to be: a kind of column; an object, by its keys; an array, by its elements."""
 
-FRAME_BYTES = 5
-"""In front of a value that names its schema: a zero, and the id in four bytes, big-endian."""
 ERROR_CHARACTERS_MAX = 300
 
 

@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.codec import FRAME_BYTES
 from lakestream.contract.codecs.protobuf.prefix import indexes_in
-from lakestream.contract.values.frames import UNFRAMED, schema_ids
+from lakestream.contract.values.frames import FRAME_BYTES, UNFRAMED, schema_ids
 from lakestream.contract.values.topic_contract import Needs, ValueMode
 
 SAMPLE_RECORDS = 64

@@ -14,12 +14,13 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.codec import FRAME_BYTES
-
+FRAME_BYTES = 5
+"""A zero, and the id in four bytes, big-endian."""
 UNFRAMED = -1
 _FRAME = struct.Struct(">bi")
 
 _kernel = njit(cache=True, nogil=True)
+"""Kept until this file changes, so all that is compiled stands in it."""
 
 
 def schema_ids(values: pa.BinaryArray) -> NDArray[np.int64]:

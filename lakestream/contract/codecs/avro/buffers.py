@@ -8,7 +8,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.avro import kernels as k
+from lakestream.contract.codecs.avro.kernels.nodes import (
+    DATA,
+    HAS_BITS,
+    ITEM_LEVEL,
+    NODE_CELLS,
+    OFFSETS,
+    ON_LEVEL,
+    POSITION,
+    ROOM,
+    VALID,
+)
+from lakestream.contract.codecs.avro.kernels.texts import WORD_BYTES
 from lakestream.contract.codecs.avro.program import ROWS, Node, Program
 from lakestream.contract.codecs.avro.text import texts
 from lakestream.contract.columns.arrow import arrow_schema, arrow_type
@@ -32,7 +43,7 @@ class Buffers:
         self._program = program
         self._rows = rows
         self._growable_bytes = GROWN_BYTES_MAX + GROWN_BYTES_PER_INPUT_BYTE * input_bytes
-        self.nodes = np.zeros(len(program.nodes) * k.NODE_CELLS, dtype=np.int64)
+        self.nodes = np.zeros(len(program.nodes) * NODE_CELLS, dtype=np.int64)
         self.levels = np.zeros(program.levels, dtype=np.int64)
         self._arrays: list[dict[int, NDArray[np.uint8]]] = [{} for _ in program.nodes]
         byte_nodes = sum(node.is_bytes for node in program.nodes)
@@ -43,13 +54,13 @@ class Buffers:
     def grow(self, number: int) -> bool:
         """Twice the room for the node that had too little; False where there must be no more."""
         node = self._program.nodes[number]
-        room = 2 * self._cell(number, k.ROOM)
+        room = 2 * self._cell(number, ROOM)
         if room > POSITION_MAX:
             return False
         if node.item_level < 0:
-            return self._resize(number, k.DATA, room + k.WORD_BYTES) and self._set(number, k.ROOM, room)
+            return self._resize(number, DATA, room + WORD_BYTES) and self._set(number, ROOM, room)
         below = [other for other, one in enumerate(self._program.nodes) if one.level == node.item_level]
-        return all(self._size_to(other, room) for other in below) and self._set(number, k.ROOM, room)
+        return all(self._size_to(other, room) for other in below) and self._set(number, ROOM, room)
 
     def batch(self, layout: Layout, failed: NDArray[np.int64]) -> pa.RecordBatch:
         decoded = np.ones(self._rows, dtype=np.bool_)
@@ -61,27 +72,27 @@ class Buffers:
     # --- room ----------------------------------------------------------------------------------
 
     def _make(self, number: int, node: Node, slots: int) -> None:
-        self._set(number, k.ON_LEVEL, node.level)
-        self._set(number, k.ITEM_LEVEL, node.item_level)
-        self._set(number, k.HAS_BITS, int(node.bits))
+        self._set(number, ON_LEVEL, node.level)
+        self._set(number, ITEM_LEVEL, node.item_level)
+        self._set(number, HAS_BITS, int(node.bits))
         self._size_to(number, slots)
         if node.is_bytes:
-            self._resize(number, k.DATA, self._bytes_first + k.WORD_BYTES)
-            self._set(number, k.ROOM, self._bytes_first)
+            self._resize(number, DATA, self._bytes_first + WORD_BYTES)
+            self._set(number, ROOM, self._bytes_first)
         elif node.item_level >= 0:
-            self._set(number, k.ROOM, ITEMS_FIRST)
+            self._set(number, ROOM, ITEMS_FIRST)
 
     def _size_to(self, number: int, slots: int) -> bool:
         """Room for so many values, or of what has bytes or items, for so many offsets to them."""
         node = self._program.nodes[number]
         bitmap_bytes = slots // 8 + 2  # a bit behind the last slot is cleared when a row is taken back
-        done = node.always or self._resize(number, k.VALID, bitmap_bytes)
+        done = node.always or self._resize(number, VALID, bitmap_bytes)
         if node.bits:
-            done = done and self._resize(number, k.DATA, bitmap_bytes)
+            done = done and self._resize(number, DATA, bitmap_bytes)
         elif node.width:
-            done = done and self._resize(number, k.DATA, slots * node.width + 8)
+            done = done and self._resize(number, DATA, slots * node.width + 8)
         if node.offsets:
-            done = done and self._resize(number, k.OFFSETS, 4 * (slots + 2))
+            done = done and self._resize(number, OFFSETS, 4 * (slots + 2))
         return done
 
     def _resize(self, number: int, cell: int, size: int) -> bool:
@@ -90,7 +101,7 @@ class Buffers:
             self._growable_bytes -= size - old.size
             if self._growable_bytes < 0:
                 return False
-        is_text = cell == k.DATA and self._program.nodes[number].is_bytes
+        is_text = cell == DATA and self._program.nodes[number].is_bytes
         new = self._allocated(size, cleared=not is_text)
         if old is not None:
             new[: old.size] = old
@@ -101,10 +112,10 @@ class Buffers:
         return np.zeros(size, dtype=np.uint8) if cleared else np.empty(size, dtype=np.uint8)
 
     def _cell(self, number: int, cell: int) -> int:
-        return int(self.nodes[number * k.NODE_CELLS + cell])
+        return int(self.nodes[number * NODE_CELLS + cell])
 
     def _set(self, number: int, cell: int, value: int) -> bool:
-        self.nodes[number * k.NODE_CELLS + cell] = value
+        self.nodes[number * NODE_CELLS + cell] = value
         return True
 
     # --- arrays --------------------------------------------------------------------------------
@@ -117,23 +128,23 @@ class Buffers:
         node = self._program.nodes[number]
         validity = self._validity(number, node)
         if node.text is not None:
-            raw = self._from_buffers(pa.binary(), length, number, validity, (k.OFFSETS, k.DATA))
+            raw = self._from_buffers(pa.binary(), length, number, validity, (OFFSETS, DATA))
             return texts(raw, node.text)
         if column.kind == STRUCT:
             children = [self._array(child, length) for child in column.children]
             return pa.Array.from_buffers(type, length, [validity], children=children)
         if column.kind in (LIST, MAP):
             return self._list(column, type, length, number, validity)
-        cells = (k.OFFSETS, k.DATA) if node.offsets else (k.DATA,)
+        cells = (OFFSETS, DATA) if node.offsets else (DATA,)
         return self._from_buffers(type, length, number, validity, cells)
 
     def _list(self, column: Column, type: pa.DataType, length: int, number: int, validity: pa.Buffer) -> pa.Array:
-        items = self._cell(number, k.POSITION)
+        items = self._cell(number, POSITION)
         children = [self._array(child, items) for child in column.children]
         if column.kind == MAP:
             entries = pa.struct([type.key_field, type.item_field])
             children = [pa.Array.from_buffers(entries, items, [None], children=children)]
-        buffers = [validity, pa.py_buffer(self._arrays[number][k.OFFSETS])]
+        buffers = [validity, pa.py_buffer(self._arrays[number][OFFSETS])]
         return pa.Array.from_buffers(type, length, buffers, children=children)
 
     def _from_buffers(
@@ -144,5 +155,5 @@ class Buffers:
 
     def _validity(self, number: int, node: Node) -> pa.Buffer | None:
         if not node.always:
-            return pa.py_buffer(self._arrays[number][k.VALID])
+            return pa.py_buffer(self._arrays[number][VALID])
         return self._decoded if node.level == ROWS else None

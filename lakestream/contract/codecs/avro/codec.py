@@ -13,9 +13,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.avro import kernels as k
 from lakestream.contract.codecs.avro.buffers import Buffers
 from lakestream.contract.codecs.avro.compiling import compiled
+from lakestream.contract.codecs.avro.kernels.checking import check_rows
+from lakestream.contract.codecs.avro.kernels.decoding import decode_rows, finish
+from lakestream.contract.codecs.avro.kernels.encoding import encode_rows
+from lakestream.contract.codecs.avro.kernels.faults import FAULT_CELLS, NO_ROOM, OK, TOO_LARGE
+from lakestream.contract.codecs.avro.kernels.row_writing import SLACK_BYTES
+from lakestream.contract.codecs.avro.kernels.skipping import TEXT_DEPTH_MAX
 from lakestream.contract.codecs.avro.program import Program
 from lakestream.contract.codecs.avro.reasons import reason
 from lakestream.contract.codecs.avro.sources import sources
@@ -58,7 +63,7 @@ class AvroCodec:
         self.shapes: list[str] = []
         self._layout = layout
         self._program = compiled(schema, layout)
-        self._stack = np.zeros(k.TEXT_DEPTH_MAX, dtype=np.int64)
+        self._stack = np.zeros(TEXT_DEPTH_MAX, dtype=np.int64)
 
     def decode(self, values: pa.BinaryArray) -> Decoded:
         data, offsets = _input(values)
@@ -88,8 +93,8 @@ class AvroCodec:
         out = np.empty(ROW_BYTES_GUESS * (columns.num_rows + 1), dtype=np.uint8)
         row = 0
         while row < columns.num_rows:
-            room = min(out.size - k.SLACK_BYTES, ENCODED_BYTES_MAX)
-            fault, row, instruction = k.encode_rows(
+            room = min(out.size - SLACK_BYTES, ENCODED_BYTES_MAX)
+            fault, row, instruction = encode_rows(
                 out,
                 room,
                 offsets,
@@ -101,9 +106,9 @@ class AvroCodec:
                 program.symbol_starts,
                 program.ranks,
             )
-            if fault == k.NO_ROOM and room < ENCODED_BYTES_MAX:
+            if fault == NO_ROOM and room < ENCODED_BYTES_MAX:
                 out = np.concatenate((out, np.empty(out.size, dtype=np.uint8)))
-            elif fault != k.OK:
+            elif fault != OK:
                 raise ValueError(_refusal(program, fault, row, instruction))
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out)]
         return pa.Array.from_buffers(pa.binary(), columns.num_rows, buffers, null_count=0)
@@ -111,26 +116,32 @@ class AvroCodec:
     def _fill(self, data: Bytes, offsets: NDArray[np.int32], buffers: Buffers) -> NDArray[np.int64]:
         """Decode all rows; returns the faults, one line for each."""
         program, rows = self._program, offsets.size - 1
-        faults = np.empty(rows * k.FAULT_CELLS, dtype=np.int64)
+        faults = np.empty(rows * FAULT_CELLS, dtype=np.int64)
         starts = np.zeros(program.levels, dtype=np.int64)
         row = failed = 0
         while row < rows:  # comes back for each row at most, and else as often as buffers can double
-            row, failed, node = k.decode_rows(
+            row, failed, node = decode_rows(
                 data, offsets, row, program.ops, buffers.nodes, buffers.levels, starts, self._stack,
                 program.symbols, program.symbol_starts, faults, failed,
             )  # fmt: skip
             if node >= 0 and not buffers.grow(node):
-                faults[failed * k.FAULT_CELLS : (failed + 1) * k.FAULT_CELLS] = (row, k.TOO_LARGE, 0, 0, 0)
+                faults[failed * FAULT_CELLS : (failed + 1) * FAULT_CELLS] = (
+                    row,
+                    TOO_LARGE,
+                    0,
+                    0,
+                    0,
+                )
                 row, failed = row + 1, failed + 1
-        k.finish(buffers.nodes, buffers.levels, rows)
-        return faults[: failed * k.FAULT_CELLS].reshape(-1, k.FAULT_CELLS)
+        finish(buffers.nodes, buffers.levels, rows)
+        return faults[: failed * FAULT_CELLS].reshape(-1, FAULT_CELLS)
 
     def _check(self, data: Bytes, offsets: NDArray[np.int32], buffers: Buffers, exact: Bytes) -> None:
         program = self._program
         row_bytes_max = int(np.max(np.diff(offsets), initial=0))
-        scratch = np.empty(row_bytes_max + k.SLACK_BYTES, dtype=np.uint8)
+        scratch = np.empty(row_bytes_max + SLACK_BYTES, dtype=np.uint8)
         levels = np.zeros(program.levels, dtype=np.int64)
-        k.check_rows(
+        check_rows(
             data, offsets, exact, scratch, program.ops, buffers.nodes, levels,
             program.symbols, program.symbol_starts, program.ranks,
         )  # fmt: skip
@@ -154,6 +165,6 @@ def _read_only(buffer: pa.Buffer | bytes) -> Bytes:
 
 
 def _refusal(program: Program, fault: int, row: int, instruction: int) -> str:
-    if fault == k.NO_ROOM:
+    if fault == NO_ROOM:
         return f"{row} rows have more than {ENCODED_BYTES_MAX:,} bytes: encode fewer rows at a time"
     return f"row {row}: the column of '{program.paths[instruction]}' holds no value that its schema can write"

@@ -10,8 +10,11 @@ in nothing: the rest of the row can be read, but the columns cannot give the byt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lakestream.contract.codecs.avro import kernels as k
 from lakestream.contract.codecs.avro.instructions import Instructions, Symbols
+from lakestream.contract.codecs.avro.kernels import ops
+from lakestream.contract.codecs.avro.kernels.decimals import DECIMAL_BYTES
+from lakestream.contract.codecs.avro.kernels.nodes import NODE_CELLS
+from lakestream.contract.codecs.avro.kernels.ops import MICROS_IN_MILLI
 from lakestream.contract.codecs.avro.program import ROWS, Node, Program
 from lakestream.contract.codecs.avro.skipping import Skipping
 from lakestream.contract.columns.avro_traits import Traits
@@ -57,7 +60,6 @@ from lakestream.contract.registry.avro.types import (
 
 INT32_RANGE = (-(2**31), 2**31 - 1)
 INT64_RANGE = (-(2**63), 2**63 - 1)
-MICROS_IN_MILLI = 1_000
 MILLIS_RANGE = (-(2**63 // MICROS_IN_MILLI), (2**63 - 1) // MICROS_IN_MILLI)
 _WIDTHS = {INT: 4, FLOAT: 4, DATE: 4}
 _MASK64 = 2**64 - 1
@@ -100,7 +102,7 @@ class _Compiling:
         else:
             column = find(layout.columns, ROOT_KEY)
             self._type(self._root, _Place(column=column, level=ROWS, always=True, path=ROOT_KEY))
-        self._instructions.emit(k.END, "")
+        self._instructions.emit(ops.END, "")
         self._skipping.link()
         symbols, symbol_starts, ranks = self._symbols.tables()
         return Program(
@@ -120,8 +122,12 @@ class _Compiling:
             raise CannotFollow(f"the schema has more than {NODES_MAX:,} fields and parts: use fewer fields")
         at = self._instructions.emit(op, place.path, a=a, b=b, c=c)
         cells = self._instructions.cells[at]
-        cells[k.NODE] = len(self._nodes) * k.NODE_CELLS
-        cells[k.LEVEL], cells[k.VALUE_BRANCH], cells[k.NULL_BRANCH] = place.level, place.value_branch, place.null_branch
+        cells[ops.NODE] = len(self._nodes) * NODE_CELLS
+        cells[ops.LEVEL], cells[ops.VALUE_BRANCH], cells[ops.NULL_BRANCH] = (
+            place.level,
+            place.value_branch,
+            place.null_branch,
+        )
         if place.column is None:
             self._lossy = True
         else:
@@ -151,7 +157,7 @@ class _Compiling:
             self._null(place)
         elif self._traits.is_empty(type):
             place = _within(place, BOOLEAN)
-            self._value(k.PRESENT, place, Node(level=place.level, always=place.always, bits=True))
+            self._value(ops.PRESENT, place, Node(level=place.level, always=place.always, bits=True))
         else:
             self._with_bytes(type, place)
 
@@ -161,7 +167,7 @@ class _Compiling:
                 self._text(type, place)
             case Record():
                 place = _within(place, STRUCT)
-                at = self._value(k.STRUCT, place, Node(level=place.level, always=place.always))
+                at = self._value(ops.STRUCT, place, Node(level=place.level, always=place.always))
                 children = place.column.children if place.column else ()
                 self._fields(type, children, place.level, place.always, f"{place.path}.")
                 self._instructions.ends(at)
@@ -174,7 +180,7 @@ class _Compiling:
             case Enum():
                 place = _within(place, STRING)
                 node = Node(level=place.level, always=place.always, offsets=True)
-                self._value(k.ENUM, place, node, a=self._symbols.place(type), b=len(type.symbols))
+                self._value(ops.ENUM, place, node, a=self._symbols.place(type), b=len(type.symbols))
             case Fixed() | Primitive():
                 self._scalar(type, _within(place, scalar_kind(type)))
 
@@ -182,7 +188,7 @@ class _Compiling:
         """Takes no bytes and has no value; its column stays empty."""
         place = _within(place, BOOLEAN)
         node = Node(level=place.level, always=False, bits=True)
-        self._value(k.NOTHING, place, node)
+        self._value(ops.NOTHING, place, node)
 
     def _union(self, union: Union, place: _Place) -> None:
         kinds = [branch.kind for branch in union.branches]
@@ -200,8 +206,10 @@ class _Compiling:
         others = [branch for branch in union.branches if branch.kind != "null"]
         place = _within(place, STRUCT if others else BOOLEAN)
         place.null_branch = null_branch
-        at = self._value(k.UNION, place, Node(level=place.level, always=always, bits=not others), a=len(union.branches))
-        jumps = [self._instructions.emit(k.JUMP, place.path) for _ in union.branches]
+        at = self._value(
+            ops.UNION, place, Node(level=place.level, always=always, bits=not others), a=len(union.branches)
+        )
+        jumps = [self._instructions.emit(ops.JUMP, place.path) for _ in union.branches]
         keys = [(branch_key(one), *(one.aliases if isinstance(one, Named) else ())) for one in others]
         columns = iter(matched(place.column.children if place.column else (), keys))
         leaving = []
@@ -210,7 +218,7 @@ class _Compiling:
             if branch.kind != "null":
                 path = f"{place.path}.{branch_key(branch)}"
                 self._type(branch, _Place(column=next(columns), level=place.level, always=False, path=path))
-            leaving.append(self._instructions.emit(k.JUMP, place.path))
+            leaving.append(self._instructions.emit(ops.JUMP, place.path))
         for one in (at, *leaving):
             self._instructions.ends(one)
 
@@ -218,13 +226,13 @@ class _Compiling:
         level = self._levels
         self._levels += 1
         node = Node(level=place.level, always=place.always, offsets=True, item_level=level)
-        at = self._value(k.LIST, place, node)
+        at = self._value(ops.LIST, place, node)
         for key, type in items:
             column = place.column.child(key) if place.column else None
             self._type(type, _Place(column=column, level=level, always=True, path=f"{place.path}.{key}"))
         smallest = min(1, sum(not self._traits.is_empty(type) for _, type in items))
-        following = self._instructions.emit(k.NEXT, place.path, a=at + 1, b=smallest)
-        for cell in (k.NODE, k.LEVEL):
+        following = self._instructions.emit(ops.NEXT, place.path, a=at + 1, b=smallest)
+        for cell in (ops.NODE, ops.LEVEL):
             self._instructions.cells[following][cell] = self._instructions.cells[at][cell]
         self._instructions.ends(at)
 
@@ -236,12 +244,12 @@ class _Compiling:
         if decimal_digits(kind):
             self._decimal(place, kind, size)
         elif kind in (STRING, BINARY):
-            op = k.STRING if kind == STRING else k.BYTES
+            op = ops.STRING if kind == STRING else ops.BYTES
             self._value(op, place, Node(level=place.level, always=place.always, offsets=True), a=size)
         elif size >= 0:
-            self._value(k.FIXED, place, Node(level=place.level, always=place.always, width=size), a=size)
+            self._value(ops.FIXED, place, Node(level=place.level, always=place.always, width=size), a=size)
         elif type.kind == "boolean":
-            self._value(k.BOOLEAN, place, Node(level=place.level, always=place.always, bits=True))
+            self._value(ops.BOOLEAN, place, Node(level=place.level, always=place.always, bits=True))
         elif type.kind in ("float", "double"):
             self._float(place, type.kind)
         else:
@@ -250,13 +258,13 @@ class _Compiling:
 
     def _decimal(self, place: _Place, kind: str, size: int) -> None:
         digits, _ = decimal_digits(place.column.kind if place.column else kind) or (DECIMAL_DIGITS_MAX, 0)
-        node = Node(level=place.level, always=place.always, width=k.DECIMAL_BYTES)
-        self._value(k.DECIMAL, place, node, a=size, b=10**digits >> 64, c=10**digits & _MASK64)
+        node = Node(level=place.level, always=place.always, width=DECIMAL_BYTES)
+        self._value(ops.DECIMAL, place, node, a=size, b=10**digits >> 64, c=10**digits & _MASK64)
 
     def _float(self, place: _Place, kind: str) -> None:
         wide = place.column is not None and place.column.kind == DOUBLE
-        op = k.DOUBLE if kind == "double" else k.FLOAT_AS_DOUBLE if wide else k.FLOAT
-        width = 4 if op == k.FLOAT else 8
+        op = ops.DOUBLE if kind == "double" else ops.FLOAT_AS_DOUBLE if wide else ops.FLOAT
+        width = 4 if op == ops.FLOAT else 8
         self._value(op, place, Node(level=place.level, always=place.always, width=width))
 
     def _number(self, type: Primitive, place: _Place, kind: str) -> None:
@@ -268,9 +276,9 @@ class _Compiling:
         else:
             least, greatest = INT32_RANGE if type.kind == "int" else INT64_RANGE
         if (least, greatest) == INT64_RANGE:
-            self._value(k.LONG, place, node)
+            self._value(ops.LONG, place, node)
         else:
-            op = k.NUMBER4 if width == 4 else k.NUMBER8
+            op = ops.NUMBER4 if width == 4 else ops.NUMBER8
             self._value(op, place, node, a=least, b=greatest, c=MICROS_IN_MILLI if millis else 1)
 
     # --- types that contain themselves ---------------------------------------------------------
@@ -278,7 +286,7 @@ class _Compiling:
     def _text(self, type: Record, place: _Place) -> None:
         place = _within(place, STRING)
         node = Node(level=place.level, always=place.always, offsets=True, text=type)
-        self._skipping.call(self._value(k.TEXT, place, node), type)
+        self._skipping.call(self._value(ops.TEXT, place, node), type)
         self._lossy = True
 
 

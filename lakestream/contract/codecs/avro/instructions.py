@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.avro import kernels as k
+from lakestream.contract.codecs.avro.kernels import ops
 from lakestream.contract.registry.avro.types import Enum
 
 
 class Instructions:
-    """`cells`: for each instruction its cells, see kernels.py. `paths`: for each the field to name when it fails."""
+    """`cells`: for each instruction its cells (kernels/ops.py). `paths`: for each the field to name when it fails."""
 
     def __init__(self) -> None:
         self.cells: list[list[int]] = []
@@ -23,7 +23,7 @@ class Instructions:
 
     def ends(self, at: int) -> None:
         """The type of instruction `at` ends here."""
-        self.cells[at][k.AFTER] = len(self.cells)
+        self.cells[at][ops.AFTER] = len(self.cells)
 
     def table(self) -> NDArray[np.int64]:
         return np.array(self.cells, dtype=np.int64).reshape(-1)

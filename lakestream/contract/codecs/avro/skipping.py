@@ -3,20 +3,20 @@
 Each record is written once and called wherever it occurs, so that there is an end to them.
 """
 
-from lakestream.contract.codecs.avro import kernels as k
 from lakestream.contract.codecs.avro.instructions import Instructions
+from lakestream.contract.codecs.avro.kernels import ops
 from lakestream.contract.columns.avro_traits import Traits
 from lakestream.contract.registry.avro.types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union
 
 _PRIMITIVES = {
-    "null": k.NOTHING,
-    "boolean": k.BOOLEAN,
-    "int": k.LONG,
-    "long": k.LONG,
-    "float": k.FLOAT,
-    "double": k.DOUBLE,
-    "bytes": k.BYTES,
-    "string": k.STRING,
+    "null": ops.NOTHING,
+    "boolean": ops.BOOLEAN,
+    "int": ops.LONG,
+    "long": ops.LONG,
+    "float": ops.FLOAT,
+    "double": ops.DOUBLE,
+    "bytes": ops.BYTES,
+    "string": ops.STRING,
 }
 
 
@@ -43,47 +43,47 @@ class Skipping:
                 path = self._instructions.paths[at]
                 for field in record.fields:
                     self._type(field.type, path)
-                self._instructions.emit(k.END, path)
-            self._instructions.cells[at][k.A] = self._first[id(record)]
+                self._instructions.emit(ops.END, path)
+            self._instructions.cells[at][ops.A] = self._first[id(record)]
 
     def _type(self, type: AvroType, path: str) -> None:
         emit = self._instructions.emit
         match type:
             case Record():
-                self.call(emit(k.TEXT, path), type)
+                self.call(emit(ops.TEXT, path), type)
             case Union():
                 self._union(type, path)
             case Array() | Map():
                 self._list(type, path)
             case Enum():
-                emit(k.ENUM, path)
+                emit(ops.ENUM, path)
             case Fixed():
-                emit(k.FIXED, path, a=type.size)
+                emit(ops.FIXED, path, a=type.size)
             case Primitive():
                 emit(_PRIMITIVES[type.kind], path, a=-1)
 
     def _union(self, union: Union, path: str) -> None:
         emit, ends = self._instructions.emit, self._instructions.ends
-        emit(k.UNION, path, a=len(union.branches))
-        jumps = [emit(k.JUMP, path) for _ in union.branches]
+        emit(ops.UNION, path, a=len(union.branches))
+        jumps = [emit(ops.JUMP, path) for _ in union.branches]
         leaving = []
         for branch, jump in zip(union.branches, jumps, strict=True):
             ends(jump)
             self._type(branch, path)
-            leaving.append(emit(k.JUMP, path))
+            leaving.append(emit(ops.JUMP, path))
         for one in leaving:
             ends(one)
 
     def _list(self, type: Array | Map, path: str) -> None:
         emit = self._instructions.emit
-        at = emit(k.LIST, path)
+        at = emit(ops.LIST, path)
         if isinstance(type, Map):
-            emit(k.STRING, path, a=-1)
+            emit(ops.STRING, path, a=-1)
         item = type.values if isinstance(type, Map) else type.items
         self._type(item, path)
-        following = emit(k.NEXT, path)
+        following = emit(ops.NEXT, path)
         self._instructions.ends(at)
         smallest = 1 if isinstance(type, Map) or not self._traits.is_empty(item) else 0
         for one in (at, following):
             cells = self._instructions.cells[one]
-            cells[k.A], cells[k.B] = at + 1, smallest
+            cells[ops.A], cells[ops.B] = at + 1, smallest

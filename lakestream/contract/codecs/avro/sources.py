@@ -4,7 +4,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.avro import kernels as k
+from lakestream.contract.codecs.avro.kernels.nodes import (
+    DATA,
+    DATA_BIT,
+    ITEM_LEVEL,
+    NODE_CELLS,
+    OFFSETS,
+    VALID,
+    VALID_BIT,
+)
 from lakestream.contract.codecs.avro.program import Program
 from lakestream.contract.columns.column import Column
 from lakestream.contract.columns.kinds import LIST, MAP, STRUCT
@@ -13,9 +21,9 @@ from lakestream.contract.columns.layout import Layout
 
 def sources(program: Program, layout: Layout, columns: pa.RecordBatch) -> NDArray[np.int64]:
     """The table of nodes. `columns` must be held as long as it is used."""
-    table = np.zeros((len(program.nodes), k.NODE_CELLS), dtype=np.int64)
+    table = np.zeros((len(program.nodes), NODE_CELLS), dtype=np.int64)
     for number, node in enumerate(program.nodes):
-        table[number, k.ITEM_LEVEL] = node.item_level
+        table[number, ITEM_LEVEL] = node.item_level
     for column, array in zip(layout.columns, columns.columns, strict=True):
         _source(table, program, column, array)
     return table.reshape(-1)
@@ -27,14 +35,14 @@ def _source(table: NDArray[np.int64], program: Program, column: Column, array: p
         return
     node, cells, buffers, first = program.nodes[number], table[number], array.buffers(), array.offset
     if buffers[0] is not None and array.null_count:
-        cells[k.VALID], cells[k.VALID_BIT] = buffers[0].address, first
+        cells[VALID], cells[VALID_BIT] = buffers[0].address, first
     if node.offsets:
-        cells[k.OFFSETS] = _address(buffers[1]) + 4 * first
-        cells[k.DATA] = _address(buffers[2]) if node.is_bytes else 0
+        cells[OFFSETS] = _address(buffers[1]) + 4 * first
+        cells[DATA] = _address(buffers[2]) if node.is_bytes else 0
     elif node.bits and column.kind != STRUCT:
-        cells[k.DATA], cells[k.DATA_BIT] = _address(buffers[1]), first
+        cells[DATA], cells[DATA_BIT] = _address(buffers[1]), first
     elif node.width:
-        cells[k.DATA] = _address(buffers[1]) + node.width * first
+        cells[DATA] = _address(buffers[1]) + node.width * first
     for child, part in zip(column.children, _parts(column, array), strict=True):
         _source(table, program, child, part)
 

@@ -7,14 +7,16 @@ It takes some ten seconds once, at set-up, and milliseconds afterwards.
 
 import pyarrow as pa
 
-from lakestream.contract.codecs.avro import kernels
 from lakestream.contract.codecs.avro.codec import bind, writer_of
+from lakestream.contract.codecs.avro.kernels.checking import check_rows
+from lakestream.contract.codecs.avro.kernels.decoding import decode_rows, finish
+from lakestream.contract.codecs.avro.kernels.encoding import encode_rows
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.columns.wanted import Wanted
 from lakestream.contract.registry.avro.format import AvroSchema
 from lakestream.contract.registry.avro.types import Primitive
 
-KERNELS = (kernels.decode_rows, kernels.finish, kernels.check_rows, kernels.encode_rows)
+KERNELS = (decode_rows, finish, check_rows, encode_rows)
 
 
 def warm() -> int:

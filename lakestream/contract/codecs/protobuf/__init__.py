@@ -1,5 +1,5 @@
 """Protobuf values to columns and back, by a program for compiled loops.
 
 descriptor + layout -> program (tables: messages, fields, nodes)
-program -> read_kernels, write_kernels <-> cells <-> reading, writing <-> Arrow
+program -> kernels/ <-> cells <-> reading, writing <-> Arrow
 """

@@ -18,13 +18,12 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from lakestream.contract.codecs.codec import Decoded, Errors, Writer
-from lakestream.contract.codecs.protobuf import read_kernels, write_kernels
-from lakestream.contract.codecs.protobuf.cells import Cells, Levels
 from lakestream.contract.codecs.protobuf.faults import other_message, reason_of
-from lakestream.contract.codecs.protobuf.prefix import indexes_of, message_named, prefixes
-from lakestream.contract.codecs.protobuf.program import Program, program_of
-from lakestream.contract.codecs.protobuf.reading import Reading
-from lakestream.contract.codecs.protobuf.tables import (
+from lakestream.contract.codecs.protobuf.kernels.cells import Cells, Levels
+from lakestream.contract.codecs.protobuf.kernels.comparing import same_rows
+from lakestream.contract.codecs.protobuf.kernels.decoding import read_rows
+from lakestream.contract.codecs.protobuf.kernels.encoding import write_rows
+from lakestream.contract.codecs.protobuf.kernels.tables import (
     CONDEMNED,
     FAULT_CODE,
     FAULT_COLUMNS,
@@ -33,6 +32,9 @@ from lakestream.contract.codecs.protobuf.tables import (
     OTHER_MESSAGE,
     SAID_TWICE,
 )
+from lakestream.contract.codecs.protobuf.prefix import indexes_of, message_named, prefixes
+from lakestream.contract.codecs.protobuf.program import Program, program_of
+from lakestream.contract.codecs.protobuf.reading import Reading
 from lakestream.contract.codecs.protobuf.writing import Writing
 from lakestream.contract.columns.arrow import arrow_schema
 from lakestream.contract.columns.from_protobuf import message_of
@@ -145,7 +147,7 @@ class ProtobufCodec:
         write: bool,
     ) -> None:
         stack = np.zeros((self._program.depth, FRAME_COLUMNS), np.int64)
-        read_kernels.read_rows(
+        read_rows(
             source, offsets, self._prefix, self._other_prefix, self._program.tables, cells, levels, faults, stack, write
         )
 
@@ -172,7 +174,7 @@ class ProtobufCodec:
         source, offsets = _raw(values)
         out, written = self._written(columns)
         same = np.zeros(len(values), np.bool_)
-        write_kernels.same_rows(source, offsets, out, written, same)
+        same_rows(source, offsets, out, written, same)
         return same
 
     # --- encoding ------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ class ProtobufCodec:
         out = np.empty(writing.bytes_max(self._prefix.size), np.uint8)
         offsets = np.zeros(columns.num_rows + 1, np.int64)
         stack = np.zeros((program.depth, FRAME_COLUMNS), np.int64)
-        if write_kernels.write_rows(out, self._prefix, program.tables, cells, offsets, stack) < 0:
+        if write_rows(out, self._prefix, program.tables, cells, offsets, stack) < 0:
             raise AssertionError("messages take more bytes than their cells can")
         return out, offsets
 

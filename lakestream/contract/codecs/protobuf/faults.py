@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from lakestream.contract.codecs.protobuf import tables as t
+from lakestream.contract.codecs.protobuf.kernels import tables as t
 
 
 def other_message(named: str | None, message: str) -> str:

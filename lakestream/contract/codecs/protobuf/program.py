@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from google.protobuf.descriptor import FieldDescriptor as F  # type: ignore[import-untyped]
 
-from lakestream.contract.codecs.protobuf import tables as t
-from lakestream.contract.codecs.protobuf.cells import Tables
+from lakestream.contract.codecs.protobuf.kernels import tables as t
+from lakestream.contract.codecs.protobuf.kernels.cells import Tables
 from lakestream.contract.codecs.protobuf.places import Listed, Mapped, Moment, Place, Scalar, Struct, Text
 from lakestream.contract.columns.column import Column, find
 from lakestream.contract.columns.from_protobuf import SCALAR_KINDS, TIMESTAMP_MESSAGE, WRAPPERS, is_map

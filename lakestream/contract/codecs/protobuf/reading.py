@@ -12,10 +12,10 @@ from google.protobuf.descriptor import FieldDescriptor as F  # type: ignore[impo
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.protobuf import read_kernels
-from lakestream.contract.codecs.protobuf.cells import Cells, Levels
+from lakestream.contract.codecs.protobuf.kernels.cells import Cells, Levels
+from lakestream.contract.codecs.protobuf.kernels.gathering import gather
+from lakestream.contract.codecs.protobuf.kernels.tables import EXPLICIT
 from lakestream.contract.codecs.protobuf.places import Listed, Mapped, Moment, Place, Scalar, Struct, Text
-from lakestream.contract.codecs.protobuf.tables import EXPLICIT
 
 SECONDS_MIN, SECONDS_MAX = -62_135_596_800, 253_402_300_799
 """From the year 1 to the end of 9999: what a Timestamp may be."""
@@ -96,7 +96,7 @@ class Reading:
     ) -> pa.Array:
         offsets = np.empty(present.size + 1, np.int32)
         data = np.empty(int(lengths.sum()), np.uint8)
-        if not read_kernels.gather(self.source, positions, lengths, offsets, data):
+        if not gather(self.source, positions, lengths, offsets, data):
             raise AssertionError("texts lie outside of the values that they were read from")
         buffers = [_bitmap(present), pa.py_buffer(offsets), pa.py_buffer(data)]
         return pa.Array.from_buffers(kind, present.size, buffers)

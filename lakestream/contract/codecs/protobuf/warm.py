@@ -5,13 +5,16 @@ python -m lakestream.contract.codecs.protobuf.warm
 
 import pyarrow as pa
 
-from lakestream.contract.codecs.protobuf import read_kernels, write_kernels
 from lakestream.contract.codecs.protobuf.codec import bind, writer_of
+from lakestream.contract.codecs.protobuf.kernels.comparing import same_rows
+from lakestream.contract.codecs.protobuf.kernels.decoding import read_rows
+from lakestream.contract.codecs.protobuf.kernels.encoding import write_rows
+from lakestream.contract.codecs.protobuf.kernels.gathering import gather
 from lakestream.contract.columns.from_protobuf import wanted_columns
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.registry.protobuf.format import ProtobufFormat
 
-KERNELS = (read_kernels.read_rows, read_kernels.gather, write_kernels.write_rows, write_kernels.same_rows)
+KERNELS = (read_rows, gather, write_rows, same_rows)
 _SCHEMA = 'syntax = "proto3"; message Row { string text = 1; repeated Row rows = 2; }'
 
 

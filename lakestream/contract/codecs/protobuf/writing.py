@@ -9,10 +9,10 @@ import pyarrow as pa
 from google.protobuf.descriptor import FieldDescriptor as F  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.protobuf.cells import Cells
+from lakestream.contract.codecs.protobuf.kernels.cells import Cells
+from lakestream.contract.codecs.protobuf.kernels.tables import NONE, WRITTEN_BYTES_MAX
 from lakestream.contract.codecs.protobuf.places import Listed, Mapped, Moment, Place, Scalar, Struct, Text
 from lakestream.contract.codecs.protobuf.reading import MICROS_PER_SECOND, NANOS_PER_MICRO
-from lakestream.contract.codecs.protobuf.tables import NONE, WRITTEN_BYTES_MAX
 
 _VALID, _DATA = 0, 1
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from lakestream.contract.codecs.avro import text
-from lakestream.contract.codecs.avro.kernels import TEXT_DEPTH_MAX
+from lakestream.contract.codecs.avro.kernels.skipping import TEXT_DEPTH_MAX
 from tests.unit.codecs.avro.samples import codec_of, written
 
 TREE: Any = {

@@ -4,8 +4,9 @@
 
 import numpy as np
 
+from lakestream.contract.codecs.compiled.addresses import byte_at
 from lakestream.contract.codecs.json.kernels.compiling import kernel
-from lakestream.contract.codecs.json.kernels.memory import byte_at, move
+from lakestream.contract.codecs.json.kernels.memory import move
 from lakestream.contract.codecs.json.kernels.skipping import behind_space, nested_end, scalar_end
 
 

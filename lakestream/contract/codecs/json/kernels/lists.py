@@ -2,10 +2,11 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
+from lakestream.contract.codecs.compiled.addresses import byte_at
+from lakestream.contract.codecs.compiled.compiling import small
 from lakestream.contract.codecs.json.kernels import faults, styles
-from lakestream.contract.codecs.json.kernels.compiling import small
 from lakestream.contract.codecs.json.kernels.kinds import IS_ARRAY, IS_OBJECT, OBJECT
-from lakestream.contract.codecs.json.kernels.memory import byte_at, item64, put_int32, put_int64, put_item64, set_bit
+from lakestream.contract.codecs.json.kernels.memory import item64, put_int32, put_int64, put_item64, set_bit
 from lakestream.contract.codecs.json.kernels.scalars import (
     is_misfit,
     number_value,

@@ -9,7 +9,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from lakestream.contract.codecs.json.kernels.compiling import small
+from lakestream.contract.codecs.compiled.addresses import byte_at, word_at
+from lakestream.contract.codecs.compiled.compiling import small
 
 
 def _reading(stored: Any, result: Any, widen: str = "") -> Any:
@@ -39,10 +40,8 @@ def _writing(stored: Any, given: Any, narrow: bool = False) -> Any:
     return write
 
 
-byte_at = _reading(ir.IntType(8), types.int64, "zext")
 int32_at = _reading(ir.IntType(32), types.int64, "sext")
 int64_at = _reading(ir.IntType(64), types.int64)
-word_at = _reading(ir.IntType(64), types.uint64)
 half_word_at = _reading(ir.IntType(32), types.int64, "zext")
 double_at = _reading(ir.DoubleType(), types.float64)
 put_byte = _writing(ir.IntType(8), types.int64, narrow=True)

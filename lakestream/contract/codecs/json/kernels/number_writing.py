@@ -4,10 +4,10 @@
 
 import numpy as np
 
+from lakestream.contract.codecs.compiled.addresses import byte_at
+from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import styles
-from lakestream.contract.codecs.json.kernels.compiling import apart, small
 from lakestream.contract.codecs.json.kernels.memory import (
-    byte_at,
     double_at,
     high_product,
     int64_at,

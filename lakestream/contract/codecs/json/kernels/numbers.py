@@ -5,9 +5,10 @@
 import numpy as np
 from numba import types
 
+from lakestream.contract.codecs.compiled.addresses import byte_at
+from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import faults, styles
-from lakestream.contract.codecs.json.kernels.compiling import apart, small
-from lakestream.contract.codecs.json.kernels.memory import byte_at, move, put_byte
+from lakestream.contract.codecs.json.kernels.memory import move, put_byte
 from lakestream.contract.codecs.json.kernels.styles import DECIMALS_MAX, FIXED, UNSTYLED
 
 INT64_MIN, INT32_MAX = -(2**63), 2**31 - 1

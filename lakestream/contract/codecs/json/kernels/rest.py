@@ -2,11 +2,12 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
+from lakestream.contract.codecs.compiled.addresses import byte_at
+from lakestream.contract.codecs.compiled.compiling import apart
 from lakestream.contract.codecs.json.kernels import faults, styles
-from lakestream.contract.codecs.json.kernels.compiling import apart
 from lakestream.contract.codecs.json.kernels.finding import column_of
 from lakestream.contract.codecs.json.kernels.kinds import TOP
-from lakestream.contract.codecs.json.kernels.memory import byte_at, item64, move, put_byte, put_item64
+from lakestream.contract.codecs.json.kernels.memory import item64, move, put_byte, put_item64
 from lakestream.contract.codecs.json.kernels.scalars import store_text
 from lakestream.contract.codecs.json.kernels.skipping import behind_space, key_at, nested_end, scalar_end
 from lakestream.contract.codecs.json.kernels.strings import HALF_SURROGATE

@@ -4,8 +4,9 @@
 
 import numpy as np
 
+from lakestream.contract.codecs.compiled.addresses import byte_at
+from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import faults, styles
-from lakestream.contract.codecs.json.kernels.compiling import apart, small
 from lakestream.contract.codecs.json.kernels.finding import child_of, find_text
 from lakestream.contract.codecs.json.kernels.kinds import (
     BOOLEAN,
@@ -19,15 +20,7 @@ from lakestream.contract.codecs.json.kernels.kinds import (
     TEXT,
     TOP,
 )
-from lakestream.contract.codecs.json.kernels.memory import (
-    byte_at,
-    item32,
-    item64,
-    put_byte,
-    put_int32,
-    put_item64,
-    same_bytes,
-)
+from lakestream.contract.codecs.json.kernels.memory import item32, item64, put_byte, put_int32, put_item64, same_bytes
 from lakestream.contract.codecs.json.kernels.rest import rest_value
 from lakestream.contract.codecs.json.kernels.stepping import next_slot, open_struct, plain_slot
 from lakestream.contract.codecs.json.kernels.styles import UNSTYLED

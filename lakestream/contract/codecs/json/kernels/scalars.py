@@ -7,8 +7,9 @@ A value that a column cannot hold is a fault where a schema declares the column;
 
 import numpy as np
 
+from lakestream.contract.codecs.compiled.addresses import byte_at
+from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import faults, styles
-from lakestream.contract.codecs.json.kernels.compiling import apart, small
 from lakestream.contract.codecs.json.kernels.kinds import (
     BOOLEAN,
     DEEPER,
@@ -25,7 +26,6 @@ from lakestream.contract.codecs.json.kernels.kinds import (
     TEXT,
 )
 from lakestream.contract.codecs.json.kernels.memory import (
-    byte_at,
     item64,
     put_double,
     put_int32,

@@ -4,8 +4,9 @@
 
 import numpy as np
 
+from lakestream.contract.codecs.compiled.addresses import byte_at
+from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import faults
-from lakestream.contract.codecs.json.kernels.compiling import apart, small
 from lakestream.contract.codecs.json.kernels.faults import NESTING_MAX
 from lakestream.contract.codecs.json.kernels.kinds import (
     ELEMENTS,
@@ -17,7 +18,7 @@ from lakestream.contract.codecs.json.kernels.kinds import (
     IS_ODD,
     IS_STRING,
 )
-from lakestream.contract.codecs.json.kernels.memory import byte_at, half_word_at
+from lakestream.contract.codecs.json.kernels.memory import half_word_at
 from lakestream.contract.codecs.json.kernels.numbers import fits_long, number_parts
 from lakestream.contract.codecs.json.kernels.strings import string_end
 

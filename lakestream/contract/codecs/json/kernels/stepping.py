@@ -4,11 +4,12 @@
 
 import numpy as np
 
+from lakestream.contract.codecs.compiled.addresses import byte_at
+from lakestream.contract.codecs.compiled.compiling import apart
 from lakestream.contract.codecs.json.kernels import faults
-from lakestream.contract.codecs.json.kernels.compiling import apart
 from lakestream.contract.codecs.json.kernels.finding import column_of
 from lakestream.contract.codecs.json.kernels.kinds import DONE, IS_OBJECT, STRUCT, STRUCT_DEPTH_MAX, TOP
-from lakestream.contract.codecs.json.kernels.memory import byte_at, item64, put_item64, set_bit
+from lakestream.contract.codecs.json.kernels.memory import item64, put_item64, set_bit
 from lakestream.contract.codecs.json.kernels.skipping import behind_space, key_at
 from lakestream.contract.codecs.json.kernels.strings import HALF_SURROGATE, HAS_ESCAPES, unescaped
 from lakestream.contract.codecs.json.kernels.unknown_keys import (

@@ -4,9 +4,10 @@
 
 import numpy as np
 
+from lakestream.contract.codecs.compiled.addresses import byte_at
+from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import styles
-from lakestream.contract.codecs.json.kernels.compiling import apart, small
-from lakestream.contract.codecs.json.kernels.memory import byte_at, move, put_byte
+from lakestream.contract.codecs.json.kernels.memory import move, put_byte
 from lakestream.contract.codecs.json.kernels.strings import plain_until
 
 ESCAPED_BYTES_MAX = 6

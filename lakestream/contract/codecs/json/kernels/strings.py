@@ -7,9 +7,11 @@ Eight bytes are looked at together. Most strings are plain: no escapes, and noth
 
 import numpy as np
 
+from lakestream.contract.codecs.compiled.addresses import byte_at, word_at
+from lakestream.contract.codecs.compiled.compiling import apart, small
+from lakestream.contract.codecs.compiled.utf8 import character_end
 from lakestream.contract.codecs.json.kernels import faults
-from lakestream.contract.codecs.json.kernels.compiling import apart, small
-from lakestream.contract.codecs.json.kernels.memory import byte_at, half_word_at, put_byte, trailing_zeros, word_at
+from lakestream.contract.codecs.json.kernels.memory import half_word_at, put_byte, trailing_zeros
 
 _ONES, _HIGHS, _SPACES = 0x0101010101010101, 0x8080808080808080, 0x2020202020202020
 
@@ -57,36 +59,6 @@ def plain_until(at, end):
         special = _special_bytes(_short_word(at, end - at))
         return end if special == np.uint64(0) else at + (trailing_zeros(special) >> 3)
     return at
-
-
-@small
-def _utf8_end(at, end):
-    """Behind the character of several bytes that begins here; -1 if none does."""
-    lead = byte_at(at)
-    low = 0x80
-    high = 0xBF
-    if 0xC2 <= lead <= 0xDF:
-        more = 1
-    elif 0xE0 <= lead <= 0xEF:
-        more = 2
-        if lead == 0xE0:
-            low = 0xA0  # shorter forms exist
-        elif lead == 0xED:
-            high = 0x9F  # surrogates
-    elif 0xF0 <= lead <= 0xF4:
-        more = 3
-        if lead == 0xF0:
-            low = 0x90
-        elif lead == 0xF4:
-            high = 0x8F  # beyond the last code point
-    else:
-        return -1
-    if at + more >= end or byte_at(at + 1) < low or byte_at(at + 1) > high:
-        return -1
-    for k in range(2, more + 1):
-        if byte_at(at + k) < 0x80 or byte_at(at + k) > 0xBF:
-            return -1
-    return at + more + 1
 
 
 @small
@@ -156,7 +128,7 @@ def _odd_string(at, end):
             if half:
                 flags |= HALF_SURROGATE
         else:
-            after = _utf8_end(at, end)
+            after = character_end(at, end)
             if after < 0:
                 return faults.UTF8, at, flags
             flags |= NOT_ASCII

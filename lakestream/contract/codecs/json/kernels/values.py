@@ -2,11 +2,12 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
+from lakestream.contract.codecs.compiled.addresses import byte_at
+from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import faults, styles
-from lakestream.contract.codecs.json.kernels.compiling import apart, small
 from lakestream.contract.codecs.json.kernels.kinds import DEEPER, IS_OBJECT, LIST, NOTHING, STRUCT
 from lakestream.contract.codecs.json.kernels.lists import list_value
-from lakestream.contract.codecs.json.kernels.memory import byte_at, item64
+from lakestream.contract.codecs.json.kernels.memory import item64
 from lakestream.contract.codecs.json.kernels.scalars import (
     holds_raw,
     is_misfit,

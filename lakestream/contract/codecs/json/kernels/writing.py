@@ -4,8 +4,9 @@
 
 import numpy as np
 
+from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import styles
-from lakestream.contract.codecs.json.kernels.compiling import apart, kernel, small
+from lakestream.contract.codecs.json.kernels.compiling import kernel
 from lakestream.contract.codecs.json.kernels.kinds import INT
 from lakestream.contract.codecs.json.kernels.memory import (
     has_bit,

@@ -43,3 +43,6 @@ TAG_BYTES_MAX = 5
 VARINT_BYTES_MAX = 10
 WRITTEN_BYTES_MAX = 32
 """Of one cell without the text or bytes: the tags, lengths and number of a message around a value."""
+
+INT32_MAX = 2**31 - 1
+UINT32_MAX = 2**32 - 1

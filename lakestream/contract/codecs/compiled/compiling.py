@@ -1,0 +1,31 @@
+"""How the functions of the formats' kernels are compiled.
+
+    kernel = kernels_of(FOLDER)
+
+A `kernel` is called by Python, and kept on disk until a file of its folder or of this one changes. A `small` function
+becomes a part of what calls it. One `apart` does not, unless LLVM finds it worth it: it is for what is rare or long,
+which would push the rest out of the registers. That has to be said, since Numba hands `forceinline` on to all that a
+function calls.
+"""
+
+# mypy: disable-error-code="call-overload"
+# `_nrt`: without counting references, which nothing in here needs. Numba does not tell of the option.
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+from lakestream.world.kernel_cache import kept_with
+
+_INNER = {"nogil": True, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Python calls none of these: what it would call them by takes long to compile."""
+small = njit(**_INNER, forceinline=True)
+apart = njit(**_INNER, forceinline=False)
+_called = njit(nogil=True, _nrt=False, forceinline=False)
+
+
+def kernels_of(folder: Path) -> Callable[[Callable[..., Any]], Any]:
+    kept = kept_with(folder, Path(__file__).parent)
+    return lambda function: kept(_called(function))
