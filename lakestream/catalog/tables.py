@@ -122,7 +122,8 @@ class Tables:
             await self._store.move_tables([made], receipt=receipt_of(once, located([location], namespace, name)))
             return file
         self._refuse_topic(known, namespace, name)
-        pointer = replace(known[0], id=uuid, metadata_location=location)
+        # Whatever it was before: its versions may go back with this, and then say nothing about leftovers.
+        pointer = replace(known[0], id=uuid, metadata_location=location, kind=TableKind.ORDINARY)
         receipt = receipt_of(once, located([location], namespace, name))
         await self._store.replace_table(known[0], pointer, receipt=receipt)
         return file

@@ -290,7 +290,7 @@ class TopicCommits:
         self, metadata: Metadata, old: Iterable[Sequence[ManifestFile]], kept: Iterable[Sequence[ManifestFile]]
     ) -> list[str]:
         """Files of data and of deletes that only the old lists lead to, and ledgers of whose files none is left."""
-        if str((metadata.get("properties") or {}).get(GC_ENABLED, "true")).lower() == "false":
+        if not _may_delete_data(metadata):
             return []
         staying = {row["manifest_path"]: row for rows in kept for row in rows}
         going = {row["manifest_path"]: row for rows in old for row in rows if row["manifest_path"] not in staying}
@@ -362,6 +362,8 @@ class TopicCommits:
         """Those of the data files and ledgers `listed` that no snapshot leads to; they must have been listed before the
         pointer was read. Raises DamagedTable."""
         metadata = (await self._files.read(pointer.metadata_location)).metadata
+        if not _may_delete_data(metadata):
+            return []
         rows = {row["manifest_path"]: row for own in (await self._lists(metadata)).values() for row in own}
         living = await self._live_paths(metadata, rows.values())
         needed = living | {f"{path.rpartition('/')[0]}/{LEDGER_NAME}" for path in living}
@@ -381,3 +383,7 @@ class TopicCommits:
         store did not answer), ask what became of the transaction first."""
         await self._files.delete((prepared.move.pointer.metadata_location,))
         await self._snapshots.delete([new.location for new in prepared.objects])
+
+
+def _may_delete_data(metadata: Metadata) -> bool:
+    return str((metadata.get("properties") or {}).get(GC_ENABLED, "true")).lower() != "false"

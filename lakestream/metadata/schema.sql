@@ -115,7 +115,7 @@ CREATE TABLE lake_table (
     id                         text     NOT NULL PRIMARY KEY,  -- the uuid, the same in its metadata
     namespace                  text     NOT NULL,
     name                       text     NOT NULL,
-    kind                       text     NOT NULL,              -- topic, ordinary, view
+    kind                       text     NOT NULL,              -- topic, ordinary, view, kept, dropped
     metadata_location          text     NOT NULL,
     topic_id                   bytea    UNIQUE,                -- where the kind is topic
     changed_ms                 bigint   NOT NULL,

@@ -6,7 +6,7 @@ was carried out before raises AnsweredBefore, which has the answer it got.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
@@ -71,10 +71,16 @@ class TableStore(Protocol):
 
     async def table_of_topic(self, topic: TopicId) -> TablePointer | None: ...
 
+    async def table_with_id(self, table: TableId) -> TablePointer | None: ...
+
+    async def table_ids(self, kinds: Collection[TableKind]) -> list[TableId]:
+        """Of all tables of these kinds, wherever they are, in order."""
+        ...
+
     async def move_tables(self, moves: Sequence[PointerMove], *, receipt: Receipt | None = None) -> None:
         """Create tables and move pointers: all of them, or none. Raises CommitConflict where a pointer is not where it
-        was expected, TableExists where a new table's name is taken, UnknownNamespace where its namespace is not there.
-        """
+        was expected, TableExists where a new table's name is taken, UnknownNamespace where its namespace is not there,
+        UnknownTopicId where its topic is gone."""
         ...
 
     async def replace_table(self, old: TablePointer, pointer: TablePointer, *, receipt: Receipt | None = None) -> None:
@@ -93,6 +99,10 @@ class TableStore(Protocol):
 
     async def dropped_tables(self, age_ms: int, limit: int) -> list[TableId]:
         """Those that went with their topics so long ago. `drop_table` forgets them, once their files are gone."""
+        ...
+
+    async def make_ordinary(self, table: TableId, age_ms: int) -> bool:
+        """A kept table that nobody has changed for so long is like any other from now on. Whether it is."""
         ...
 
     # --- receipts ------------------------------------------------------------------------------

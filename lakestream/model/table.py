@@ -31,6 +31,8 @@ class TableKind(Enum):
     """The table of a topic: the catalog guards it."""
     ORDINARY = "ordinary"
     VIEW = "view"
+    KEPT = "kept"
+    """Outlived its topic: an ordinary one for everybody, but for what the topic's commits may have left beside it."""
     DROPPED = "dropped"
     """Went with its topic: it has no name any more, and its files go after a grace."""
 

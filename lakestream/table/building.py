@@ -58,6 +58,7 @@ def build_pipeline(
         workers_objects=WorkersObjects(url=objects.url, options=objects_options),
     )
     left_behind = LeftBehind(store, locations)
+    left_files = LeftFiles(store, locations, commits, clock)
     return Pipeline(
         store=store,
         locations=locations,
@@ -73,8 +74,8 @@ def build_pipeline(
         ),
         committer=Committer(store=store, objects=objects, locations=locations, commits=commits, clock=clock),
         left_behind=left_behind,
-        left_commits=LeftCommits(store, locations, commits, clock, grace_ms=grace_ms),
-        left_files=LeftFiles(store, locations, commits, clock),
+        left_commits=LeftCommits(store, locations, commits, left_files, clock, grace_ms=grace_ms),
+        left_files=left_files,
         trimming=Trimming(
             store, commits, Copies(store, objects, locations, commits), clock, counted, grace_ms=grace_ms
         ),

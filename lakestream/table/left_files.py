@@ -13,14 +13,16 @@ from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
-from lakestream.model.topic import TopicId
+from lakestream.model.table import TableId, TableKind
 from lakestream.world.clock import Clock
 from lakestream.world.ids import is_ulid, ulid_ms
 
 log = structlog.get_logger(__name__)
 
 DAY_SECONDS = 86_400.0
-TOPICS_AT_ONCE = 5
+TABLES_AT_ONCE = 5
+SWEPT_KINDS = (TableKind.TOPIC, TableKind.KEPT)
+"""Tables beside which only we write. What lies beside an ordinary one may be wanted: its versions can go back."""
 
 
 class LeftFiles:
@@ -29,42 +31,47 @@ class LeftFiles:
         self._locations = locations
         self._commits = commits
         self._clock = clock
-        self._looked_at: dict[TopicId, float] = {}
-        self._settled: dict[TopicId, str] = {}
+        self._looked_at: dict[TableId, float] = {}
+        self._settled: dict[TableId, str] = {}
         """Where tables were when all of their jobs were old enough to be looked at: until they move, nothing is new."""
 
     async def sweep(self) -> None:
-        """Look at some of the tables whose turn it is."""
+        """Look at some of the topics' tables whose turn it is."""
         now = self._clock.monotonic()
-        topics = [topic.id for topic in (await self._store.topics()).topics]
-        self._looked_at = {topic: self._looked_at[topic] for topic in topics if topic in self._looked_at}
-        self._settled = {topic: self._settled[topic] for topic in topics if topic in self._settled}
-        due = [topic for topic in topics if now - self._looked_at.get(topic, -DAY_SECONDS) >= DAY_SECONDS]
-        for topic in due[:TOPICS_AT_ONCE]:
-            self._looked_at[topic] = now
+        tables = await self._store.tables.table_ids([TableKind.TOPIC])
+        self._looked_at = {table: self._looked_at[table] for table in tables if table in self._looked_at}
+        self._settled = {table: self._settled[table] for table in tables if table in self._settled}
+        due = [table for table in tables if now - self._looked_at.get(table, -DAY_SECONDS) >= DAY_SECONDS]
+        for table in due[:TABLES_AT_ONCE]:
+            self._looked_at[table] = now
             try:
-                await self._look_at(topic)
+                await self._look_at(table)
             except LakestreamError as error:
-                log.warning("files that a table left could not be looked for", topic=topic.hex(), error=str(error))
+                log.warning("files that a table left could not be looked for", table=table, error=str(error))
 
-    async def _look_at(self, topic: TopicId) -> None:
-        pointer = await self._store.tables.table_of_topic(topic)
-        if pointer is None or self._settled.get(topic) == pointer.metadata_location:
+    async def _look_at(self, table: TableId) -> None:
+        pointer = await self._store.tables.table_with_id(table)
+        if pointer is None or self._settled.get(table) == pointer.metadata_location:
             return
+        settled_at = await self.clear(table, before_ms=self._clock.wall_ms() - int(DAY_SECONDS * 1000))
+        if settled_at is not None:
+            self._settled[table] = settled_at
+
+    async def clear(self, table: TableId, *, before_ms: int | None = None) -> str | None:
+        """Delete what no snapshot reaches of the jobs begun before then, or of all where none can be under way. Returns
+        where the table was, if there are no younger jobs. Raises DamagedTable."""
         # Listed first: what is committed meanwhile is then found to be referred to.
-        folder = self._locations.log_folder(pointer.id)
-        before_ms = self._clock.wall_ms() - int(DAY_SECONDS * 1000)
+        folder = self._locations.log_folder(table)
         there = [
             (location, job)
             for location in await self._locations.list_below(folder)
             if is_ulid(job := location.removeprefix(f"{folder}/").partition("/")[0])
         ]
-        pointer = await self._store.tables.table_of_topic(topic)
-        if pointer is None:
-            return
-        listed = [location for location, job in there if ulid_ms(job) < before_ms]
+        pointer = await self._store.tables.table_with_id(table)
+        if pointer is None or pointer.kind not in SWEPT_KINDS:
+            return None
+        listed = [location for location, job in there if before_ms is None or ulid_ms(job) < before_ms]
         if left := await self._commits.unreached(listed, pointer) if listed else []:
-            log.info("files that no snapshot reaches are deleted", table=pointer.id, files=len(left))
+            log.info("files that no snapshot reaches are deleted", table=table, files=len(left))
             await self._locations.delete(left)
-        if len(listed) == len(there):
-            self._settled[topic] = pointer.metadata_location
+        return pointer.metadata_location if len(listed) == len(there) else None

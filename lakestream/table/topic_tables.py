@@ -7,7 +7,7 @@ import structlog
 from lakestream.catalog.topic_commits import TopicCommits
 from lakestream.catalog.topic_table import table_name
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.errors import Conflict
+from lakestream.model.errors import Conflict, UnknownTopicId
 from lakestream.model.table import STREAMS, Namespace
 from lakestream.model.table_errors import NamespaceExists, TableExists
 from lakestream.model.topic import Topic
@@ -60,6 +60,9 @@ class TopicTables:
             await self._commits.abandon(prepared)
             if await self._store.tables.table_of_topic(topic.id) is None:
                 raise
+            return
+        except UnknownTopicId:
+            await self._commits.abandon(prepared)  # deleted since, and nobody would ever let go of its table
             return
         except Conflict:
             await self._commits.abandon(prepared)

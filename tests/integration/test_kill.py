@@ -89,6 +89,7 @@ class Lakestream:
     def __init__(self, data: Path) -> None:
         self._data = data
         self.kafka = f"127.0.0.1:{_free_port()}"
+        self.brokers_killed = 0
         self._up = self._start()
 
     def _start(self) -> Up:
@@ -98,7 +99,7 @@ class Lakestream:
         """The supervisor starts it again."""
         brokers = [pid for pid, command in self._parts() if command == "broker"]
         if brokers:
-            _kill(rng.choice(brokers))
+            self.brokers_killed += _kill(rng.choice(brokers))
 
     def kill_everything(self) -> None:
         self._kill_all()
@@ -150,6 +151,7 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_doubled_through_kills(tmp_p
                 lakestream.kill_a_broker(rng)
             else:
                 lakestream.kill_everything()
+        assert lakestream.brokers_killed > ROUNDS // 2, "too few were killed to say anything"
         for writer in writers:
             writer.finish()
         _check(writers, _read_all(lakestream.kafka), f"seed {seed}")
@@ -206,9 +208,11 @@ def _read_all(kafka: str) -> dict[Place, str]:
     return read
 
 
-def _kill(pid: int) -> None:
+def _kill(pid: int) -> bool:
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
+        return True
+    return False
 
 
 def _free_port() -> int:

@@ -6,13 +6,13 @@ from functools import partial
 from typing import TypeVar
 
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.place import Tail
+from lakestream.model.place import Span, Tail
 from lakestream.model.segment import Committed
 from lakestream.model.topic import PartitionId
-from lakestream.storage.wal.segment import WAL_PREFIX, segment_of_key
+from lakestream.storage.wal.segment import WAL_PREFIX, Receipt, segment_of_key
 from lakestream.world.objects.memory import MemoryObjects
 
-from .audit import referenced_segments
+from .audit import Seen, all_partitions, referenced_segments
 from .consumer import Follower
 from .ledger import Ledger, Read
 from .site import Site
@@ -90,16 +90,17 @@ class Aftermath:
             self._verdict.holds(bool(needed), "dead segments go within their grace", segment)
 
     async def receipts_are_written(self) -> None:
-        """The bucket alone can rebuild the log: what a living broker committed is receipted by now."""
+        """The bucket alone can rebuild the log: what a living broker committed is receipted by now, place and all."""
         living = {running.life.name for running in self._site.running.values()}
-        owed = {
-            segment
-            for segment in await referenced_segments(self._store)
-            if self._witness.committed_by[segment] in living
-        }
         everything = {segment_of_key(info.key) or "" async for info in self._objects.list(WAL_PREFIX)}
-        missing = owed - await self._witness.receipted(everything)
-        self._verdict.holds(not missing, "commits are receipted", sorted(missing)[:5])
+        written = await self._witness.receipts(everything)
+        missing = [
+            receipt
+            for seen in await all_partitions(self._store)
+            for receipt in _receipts_of(seen)
+            if self._witness.committed_by[receipt.segment] in living and receipt not in written
+        ]
+        self._verdict.holds(not missing, "commits are receipted", missing[:5])
 
     async def nothing_is_left(self) -> None:
         left = [info.key async for info in self._objects.list(WAL_PREFIX)]
@@ -107,6 +108,25 @@ class Aftermath:
         committed = [segment for segment, fate in self._witness.fates.items() if isinstance(fate, Committed)]
         rows = set(committed) - set(await self._store.unknown_segments(committed))
         self._verdict.holds(not rows, "dead rows go with their objects", sorted(rows)[:5])
+
+
+def _receipts_of(seen: Seen) -> list[Receipt]:
+    """What tells of the partition's spans that are in the WAL."""
+    number = seen.topic.partitions.index(seen.partition)
+    return [
+        Receipt(
+            segment=span.segment,
+            topic_id=seen.topic.id,
+            partition=number,
+            at=span.at,
+            length=span.length,
+            base_offset=span.base_offset,
+            records=span.last_offset - span.base_offset + 1,
+            append_ms=span.append_ms,
+        )
+        for span in seen.view.spans
+        if isinstance(span, Span)
+    ]
 
 
 def _records(reads: Sequence[Read], tail: Tail) -> list[tuple[int, int]]:

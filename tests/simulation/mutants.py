@@ -20,9 +20,10 @@ from lakestream.model.segment import Abandoned, BatchResult, BatchStatus, Commit
 from lakestream.storage.garbage import duties
 from lakestream.storage.index.index import Index
 from lakestream.storage.reader import placed
+from lakestream.storage.wal import receipts
 from lakestream.storage.wal.flusher import Wal
 from lakestream.storage.wal.receipts import Receipts
-from lakestream.storage.wal.segment import segment_key, segment_of_key
+from lakestream.storage.wal.segment import BATCHES_AT, Receipt, segment_key, segment_of_key
 from lakestream.world.objects.store import ObjectStore
 
 _GAPS = (BatchStatus.OUT_OF_ORDER, BatchStatus.UNKNOWN_PRODUCER)
@@ -154,6 +155,16 @@ def _receipts_of_a_failed_flush_are_lost(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Receipts, "give_back", lambda self, receipts, now: None)
 
 
+def _receipts_tell_where_the_segment_began(patch: pytest.MonkeyPatch) -> None:
+    """And not where each of its runs did: right as long as a segment has one for each partition."""
+
+    def receipt(topic_id: bytes, index: int, span: Span) -> Receipt:
+        return true(topic_id, index, span)._replace(at=BATCHES_AT)
+
+    true = receipts._receipt
+    patch.setattr(receipts, "_receipt", receipt)
+
+
 LOG_MUTANTS: Mapping[str, Mutant] = {
     "a repeated commit is placed again": Mutant("lossy store", _a_repeated_commit_is_placed_again),
     "a broker without lease may commit": Mutant("zombies", _a_broker_without_lease_may_commit),
@@ -168,6 +179,7 @@ LOG_MUTANTS: Mapping[str, Mutant] = {
     "a segment dies with its first span": Mutant("deletions", _a_segment_dies_with_its_first_span),
     "receipts go while they are needed": Mutant("big batches", _receipts_go_while_they_are_needed),
     "receipts of a failed flush are lost": Mutant("lossy objects", _receipts_of_a_failed_flush_are_lost),
+    "receipts tell where the segment began": Mutant("movers", _receipts_tell_where_the_segment_began),
     "a refused batch does not split its span": Mutant("movers", _a_refused_batch_does_not_split_its_span),
     "log-append time is not shown": Mutant("log append", _log_append_time_is_not_shown),
     "a commit that was not answered is acknowledged": Mutant(

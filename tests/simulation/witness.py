@@ -14,7 +14,7 @@ from lakestream.model.job import CompactionLease, JobCommit
 from lakestream.model.place import SegmentId
 from lakestream.model.segment import Abandoned, BatchStatus, Committed, SegmentCommit, SegmentFate
 from lakestream.model.table import PointerMove
-from lakestream.storage.wal.segment import WAL_PREFIX, decode_footer, segment_key, segment_of_key
+from lakestream.storage.wal.segment import WAL_PREFIX, Receipt, decode_footer, segment_key, segment_of_key
 from lakestream.world.clock import Clock
 from lakestream.world.objects.memory import MemoryObjects
 
@@ -175,15 +175,18 @@ class Witness:
 
     async def receipted(self, carriers: set[SegmentId]) -> set[SegmentId]:
         """Segments whose receipts lie in the committed ones of `carriers`."""
-        found: set[SegmentId] = set()
+        return {receipt.segment for receipt in await self.receipts(carriers)}
+
+    async def receipts(self, carriers: set[SegmentId]) -> set[Receipt]:
+        """Those that lie in the committed ones of `carriers`."""
+        found: set[Receipt] = set()
         for carrier in carriers:
             if isinstance(self.fates.get(carrier), Committed):
                 found.update(await self._receipts_in(carrier))
         return found
 
-    async def _receipts_in(self, carrier: SegmentId) -> set[SegmentId]:
+    async def _receipts_in(self, carrier: SegmentId) -> Sequence[Receipt]:
         try:
-            footer = decode_footer(await self._objects.get(segment_key(carrier)))
+            return decode_footer(await self._objects.get(segment_key(carrier))).receipts
         except ObjectMissing:
-            return set()
-        return {receipt.segment for receipt in footer.receipts}
+            return ()

@@ -233,6 +233,8 @@ class World:
     async def _delete_everything(self) -> None:
         await self._administrator.delete_all()
         await self._wait_long()
+        if self._tables is not None:
+            await self._tables.no_garbage_is_left()  # tables outlive their topics
         await self._aftermath().nothing_is_left()
 
     async def _wait_long(self) -> None:

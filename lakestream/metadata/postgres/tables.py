@@ -5,7 +5,7 @@ Tables are locked by id.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, LiteralString, Protocol, TypeVar
 
 from psycopg.errors import UniqueViolation
@@ -18,6 +18,7 @@ from lakestream.metadata.missing import (
     table_moved,
     unknown_namespace,
     unknown_table_id,
+    unknown_topic_id,
 )
 from lakestream.metadata.postgres.asking import all_rows, maybe_row, one_row
 from lakestream.metadata.postgres.pool import Connection
@@ -93,6 +94,12 @@ class PostgresTables:
     async def table_of_topic(self, topic: TopicId) -> TablePointer | None:
         return await self._read(lambda c: _pointer(c, "topic_id = %s", topic))
 
+    async def table_with_id(self, table: TableId) -> TablePointer | None:
+        return await self._read(lambda c: _pointer(c, "lake_table.id = %s", table))
+
+    async def table_ids(self, kinds: Collection[TableKind]) -> list[TableId]:
+        return await self._read(lambda c: _table_ids(c, kinds))
+
     async def move_tables(self, moves: Sequence[PointerMove], *, receipt: Receipt | None = None) -> None:
         await self._write(lambda c: _move_tables(c, moves), receipt)
 
@@ -109,6 +116,9 @@ class PostgresTables:
 
     async def dropped_tables(self, age_ms: int, limit: int) -> list[TableId]:
         return await self._read(lambda c: _dropped_tables(c, age_ms, limit))
+
+    async def make_ordinary(self, table: TableId, age_ms: int) -> bool:
+        return await self._run(lambda c: _make_ordinary(c, table, age_ms))
 
     async def receipt(self, key: str) -> Receipt | None:
         return await self._read(lambda c: _receipt(c, key))
@@ -184,6 +194,12 @@ async def _pointer(connection: Connection, where: LiteralString, *parameters: ob
     return None if row is None else _pointer_of(row)
 
 
+async def _table_ids(connection: Connection, kinds: Collection[TableKind]) -> list[TableId]:
+    wanted = [kind.value for kind in kinds]
+    rows = await all_rows(connection, "SELECT id FROM lake_table WHERE kind = ANY (%s) ORDER BY id", (wanted,))
+    return [row[0] for row in rows]
+
+
 def _pointer_of(row: tuple[Any, ...]) -> TablePointer:
     id, namespace, name, kind, location, topic, config = row
     return TablePointer(
@@ -208,6 +224,8 @@ async def _move_tables(connection: Connection, moves: Sequence[PointerMove]) -> 
 
 
 async def _insert(connection: Connection, pointer: TablePointer) -> None:
+    if pointer.topic is not None:
+        await _hold_topic(connection, pointer.topic)
     inserted = await connection.execute(
         "INSERT INTO lake_table VALUES (%s, %s, %s, %s, %s, %s, now_ms()) ON CONFLICT DO NOTHING",
         (
@@ -271,10 +289,24 @@ async def _dropped_tables(connection: Connection, age_ms: int, limit: int) -> li
     return [row[0] for row in rows]
 
 
+async def _make_ordinary(connection: Connection, table: TableId, age_ms: int) -> bool:
+    made = await connection.execute(
+        "UPDATE lake_table SET kind = %s WHERE id = %s AND kind = %s AND changed_ms <= now_ms() - %s",
+        (TableKind.ORDINARY.value, table, TableKind.KEPT.value, age_ms),
+    )
+    return made.rowcount > 0
+
+
 async def _hold_namespace(connection: Connection, namespace: Namespace) -> None:
     name = joined(namespace)
     if await maybe_row(connection, "SELECT 1 FROM namespace WHERE name = %s FOR SHARE", (name,)) is None:
         raise unknown_namespace(namespace)
+
+
+async def _hold_topic(connection: Connection, topic: TopicId) -> None:
+    """Whoever deletes it then waits, and finds its table."""
+    if await maybe_row(connection, "SELECT 1 FROM topic WHERE id = %s FOR KEY SHARE", (topic,)) is None:
+        raise unknown_topic_id(topic)
 
 
 async def _receipt(connection: Connection, key: str) -> Receipt | None:

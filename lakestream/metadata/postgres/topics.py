@@ -73,7 +73,7 @@ async def delete_topic(connection: Connection, topic: TopicId) -> None:
 
 
 async def _let_go_of_table(connection: Connection, topic: TopicId, *, drop: bool) -> None:
-    """The table outlives its topic as an ordinary one, or loses its name and goes as well."""
+    """The table outlives its topic, or loses its name and goes as well."""
     if drop:
         await connection.execute(
             "UPDATE lake_table SET kind = %s, topic_id = NULL, namespace = %s, name = id, changed_ms = now_ms()"
@@ -83,7 +83,7 @@ async def _let_go_of_table(connection: Connection, topic: TopicId, *, drop: bool
     else:
         await connection.execute(
             "UPDATE lake_table SET kind = %s, topic_id = NULL, changed_ms = now_ms() WHERE topic_id = %s",
-            (TableKind.ORDINARY.value, topic),
+            (TableKind.KEPT.value, topic),
         )
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from lakestream.metadata.missing import (
@@ -13,6 +13,7 @@ from lakestream.metadata.missing import (
     table_moved,
     unknown_namespace,
     unknown_table_id,
+    unknown_topic_id,
 )
 from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, is_listed, joined, split
 from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
@@ -84,6 +85,12 @@ class SqliteTables:
     async def table_of_topic(self, topic: TopicId) -> TablePointer | None:
         return await self._read(lambda c: _pointer(c, "topic_id = ?", topic))
 
+    async def table_with_id(self, table: TableId) -> TablePointer | None:
+        return await self._read(lambda c: _pointer(c, "lake_table.id = ?", table))
+
+    async def table_ids(self, kinds: Collection[TableKind]) -> list[TableId]:
+        return await self._read(lambda c: _table_ids(c, kinds))
+
     async def move_tables(self, moves: Sequence[PointerMove], *, receipt: Receipt | None = None) -> None:
         await self._write(lambda c: _move_tables(c, moves, self._now()), receipt)
 
@@ -100,6 +107,9 @@ class SqliteTables:
 
     async def dropped_tables(self, age_ms: int, limit: int) -> list[TableId]:
         return await self._read(lambda c: _dropped_tables(c, age_ms, limit, self._now()))
+
+    async def make_ordinary(self, table: TableId, age_ms: int) -> bool:
+        return await self._run(lambda c: _make_ordinary(c, table, age_ms, self._now()))
 
     async def receipt(self, key: str) -> Receipt | None:
         return await self._read(lambda c: _receipt(c, key))
@@ -171,6 +181,14 @@ def _pointer(connection: sqlite3.Connection, where: str, *parameters: object) ->
     return None if row is None else pointer_of(row)
 
 
+def _table_ids(connection: sqlite3.Connection, kinds: Collection[TableKind]) -> list[TableId]:
+    wanted = json.dumps([kind.value for kind in kinds])
+    rows = connection.execute(
+        "SELECT id FROM lake_table WHERE kind IN (SELECT value FROM json_each(?)) ORDER BY id", (wanted,)
+    )
+    return [row[0] for row in rows]
+
+
 def pointer_of(row: tuple[Any, ...]) -> TablePointer:
     id, namespace, name, kind, location, topic, config = row
     return TablePointer(
@@ -194,6 +212,8 @@ def _move_tables(connection: sqlite3.Connection, moves: Sequence[PointerMove], n
 
 def _insert(connection: sqlite3.Connection, pointer: TablePointer, now_ms: int) -> None:
     _require_namespace(connection, pointer.namespace)
+    if pointer.topic is not None:
+        _require_topic(connection, pointer.topic)
     inserted = connection.execute(
         "INSERT OR IGNORE INTO lake_table VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
@@ -253,9 +273,22 @@ def _dropped_tables(connection: sqlite3.Connection, age_ms: int, limit: int, now
     return [row[0] for row in rows]
 
 
+def _make_ordinary(connection: sqlite3.Connection, table: TableId, age_ms: int, now_ms: int) -> bool:
+    made = connection.execute(
+        "UPDATE lake_table SET kind = ? WHERE id = ? AND kind = ? AND changed_ms <= ?",
+        (TableKind.ORDINARY.value, table, TableKind.KEPT.value, now_ms - age_ms),
+    )
+    return made.rowcount > 0
+
+
 def _require_namespace(connection: sqlite3.Connection, namespace: Namespace) -> None:
     if connection.execute("SELECT 1 FROM namespace WHERE name = ?", (joined(namespace),)).fetchone() is None:
         raise unknown_namespace(namespace)
+
+
+def _require_topic(connection: sqlite3.Connection, topic: TopicId) -> None:
+    if connection.execute("SELECT 1 FROM topic WHERE id = ?", (topic,)).fetchone() is None:
+        raise unknown_topic_id(topic)
 
 
 def _receipt(connection: sqlite3.Connection, key: str) -> Receipt | None:

@@ -61,7 +61,7 @@ def delete_topic(connection: sqlite3.Connection, topic: TopicId, now_ms: int) ->
 
 
 def _let_go_of_table(connection: sqlite3.Connection, topic: TopicId, *, drop: bool, now_ms: int) -> None:
-    """The table outlives its topic as an ordinary one, or loses its name and goes as well."""
+    """The table outlives its topic, or loses its name and goes as well."""
     if drop:
         connection.execute(
             "UPDATE lake_table SET kind = ?, topic_id = NULL, namespace = ?, name = id, changed_ms = ?"
@@ -71,7 +71,7 @@ def _let_go_of_table(connection: sqlite3.Connection, topic: TopicId, *, drop: bo
     else:
         connection.execute(
             "UPDATE lake_table SET kind = ?, topic_id = NULL, changed_ms = ? WHERE topic_id = ?",
-            (TableKind.ORDINARY.value, now_ms, topic),
+            (TableKind.KEPT.value, now_ms, topic),
         )
 
 

@@ -1,15 +1,19 @@
 """What the log no longer needs of its table: files without a living record, and tables that go with their topics."""
 
+from dataclasses import replace
+
 import pytest
 
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.config_edit import ConfigEdit, ConfigOperation
 from lakestream.model.job import TrimmedTopic
-from lakestream.model.table import STREAMS, TableKind
+from lakestream.model.table import STREAMS, PointerMove, TableKind
 from lakestream.model.table_errors import UnknownTable
 from lakestream.model.topic_config import ON_TOPIC_DELETE
 from tests.behaviour.jobs.work import Work, set_up
 from tests.behaviour.metadata.stage import Stage
+
+GRACE_MS = 3_600_000
 
 
 async def set_on_delete(store: MetadataStore, work: Work, value: str) -> None:
@@ -51,15 +55,29 @@ def test_retention_waits_for_the_table_of_the_topic(stage: Stage) -> None:
     stage.run(scenario)
 
 
-def test_a_table_that_is_kept_becomes_an_ordinary_one(stage: Stage) -> None:
+def test_a_table_that_is_kept_is_an_ordinary_one_once_nobody_has_changed_it_for_long_enough(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
         work = await set_up(stage, store, 1)
         await set_on_delete(store, work, "keep")
         await store.delete_topic(work.topic.id)
         pointer = await store.tables.table(STREAMS, work.pointer.name)
         assert pointer is not None
-        assert (pointer.id, pointer.kind, pointer.topic) == (work.pointer.id, TableKind.ORDINARY, None)
+        assert (pointer.id, pointer.kind, pointer.topic) == (work.pointer.id, TableKind.KEPT, None)
+        assert await store.tables.table_with_id(work.pointer.id) == pointer
         assert await store.tables.dropped_tables(0, 10) == []
+        assert not await store.tables.make_ordinary(pointer.id, GRACE_MS), "too early"
+        stage.pass_time(GRACE_MS // 2)
+        changed = PointerMove(
+            pointer=replace(pointer, metadata_location="v9"), expected_location=work.pointer.metadata_location
+        )
+        await store.tables.move_tables([changed])
+        stage.pass_time(GRACE_MS // 2 + 1)
+        assert not await store.tables.make_ordinary(pointer.id, GRACE_MS), "someone has changed it since"
+        assert pointer.id in await store.tables.table_ids([TableKind.KEPT])
+        stage.pass_time(GRACE_MS // 2)
+        assert await store.tables.make_ordinary(pointer.id, GRACE_MS)
+        assert await store.tables.table(STREAMS, pointer.name) == replace(changed.pointer, kind=TableKind.ORDINARY)
+        assert not await store.tables.make_ordinary(pointer.id, GRACE_MS), "it is one already"
 
     stage.run(scenario)
 
@@ -74,7 +92,7 @@ def test_a_table_that_goes_with_its_topic_gives_its_name_free_at_once_and_is_kno
         await store.delete_topic(work.topic.id)
         assert await store.tables.table(STREAMS, work.pointer.name) is None
         assert await store.tables.tables(STREAMS) == []
-        assert await store.tables.dropped_tables(3_600_000, 10) == [], "not before its grace is over"
+        assert await store.tables.dropped_tables(GRACE_MS, 10) == [], "not before its grace is over"
         assert await store.tables.dropped_tables(0, 10) == [work.pointer.id]
         await store.tables.drop_table(work.pointer.id)
         assert await store.tables.dropped_tables(0, 10) == []

@@ -8,6 +8,7 @@ import pytest
 from lakestream.metadata.store import MetadataStore
 from lakestream.metadata.table_store import TableName
 from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.model.errors import UnknownTopicId
 from lakestream.model.table import PointerMove, TableKind, TablePointer
 from lakestream.model.table_errors import CommitConflict, TableExists, UnknownNamespace, UnknownTable
 from lakestream.model.topic import TopicSpec
@@ -31,7 +32,7 @@ async def with_namespace(store: MetadataStore, *tables: TablePointer) -> None:
 
 def test_a_table_is_found_as_it_was_made(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
-        topic = stage.ids.topic_id()
+        topic = (await stage.topic(store)).id
         ordinary, of_topic = pointer("t"), pointer("s", kind=TableKind.TOPIC, topic=topic)
         await with_namespace(store, ordinary, of_topic)
         assert await store.tables.table(("a",), "t") == ordinary
@@ -39,6 +40,23 @@ def test_a_table_is_found_as_it_was_made(stage: Stage) -> None:
         assert await store.tables.table_of_topic(topic) == of_topic
         assert await store.tables.table(("a",), "T") is None
         assert await store.tables.table_of_topic(bytes(16)) is None
+
+    stage.run(scenario)
+
+
+def test_tables_are_found_by_their_ids_and_those_by_kind(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        ordinary, view = pointer("t"), pointer("v", kind=TableKind.VIEW)
+        topics = [await stage.topic(store) for _ in range(2)]
+        of_topics = [pointer(f"of-{topic.name}", kind=TableKind.TOPIC, topic=topic.id) for topic in topics]
+        await with_namespace(store, ordinary, view, *of_topics)
+        assert await store.tables.table_with_id(ordinary.id) == ordinary
+        assert await store.tables.table_with_id(of_topics[0].id) == of_topics[0]
+        assert await store.tables.table_with_id(pointer("t").id) is None
+        ids = sorted(one.id for one in of_topics)
+        assert await store.tables.table_ids([TableKind.TOPIC]) == ids
+        assert await store.tables.table_ids([TableKind.TOPIC, TableKind.VIEW]) == sorted([*ids, view.id])
+        assert await store.tables.table_ids([TableKind.KEPT]) == await store.tables.table_ids([]) == []
 
     stage.run(scenario)
 
@@ -183,9 +201,30 @@ def test_a_table_is_replaced_only_where_it_was_read(stage: Stage) -> None:
 
 def test_a_topic_has_one_table(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
-        topic = stage.ids.topic_id()
+        topic = (await stage.topic(store)).id
         await with_namespace(store, pointer("t", kind=TableKind.TOPIC, topic=topic))
         with pytest.raises(TableExists):
             await store.tables.move_tables([created(pointer("u", kind=TableKind.TOPIC, topic=topic))])
+
+    stage.run(scenario)
+
+
+def test_a_topic_that_is_gone_gets_no_table(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        await with_namespace(store)
+        topics = [await stage.topic(store) for _ in range(8)]
+        tables = [pointer(topic.name, kind=TableKind.TOPIC, topic=topic.id) for topic in topics]
+        await store.delete_topic(topics[0].id)
+        with pytest.raises(UnknownTopicId):
+            await store.tables.move_tables([created(tables[0])])
+        making = (store.tables.move_tables([created(table)]) for table in tables[1:])
+        deleting = (store.delete_topic(topic.id) for topic in topics[1:])
+        outcomes = await asyncio.gather(
+            *(one for pair in zip(making, deleting, strict=True) for one in pair), return_exceptions=True
+        )
+        assert {type(one) for one in outcomes} <= {type(None), UnknownTopicId}
+        made = {table.id for table, outcome in zip(tables[1:], outcomes[::2], strict=True) if outcome is None}
+        assert await store.tables.table_ids([TableKind.TOPIC]) == []
+        assert set(await store.tables.table_ids([TableKind.KEPT])) == made, "made before, and let go of then"
 
     stage.run(scenario)

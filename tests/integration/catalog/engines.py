@@ -11,13 +11,19 @@ _EXTENSIONS = ("httpfs", "avro", "iceberg")
 
 
 def duckdb_on(uri: str) -> duckdb.DuckDBPyConnection:
-    """The catalog is `lake`. Extensions come from packages: nothing is downloaded."""
+    """The catalog is `lake`."""
+    connection = duckdb_alone()
+    connection.execute(f"ATTACH '' AS lake (TYPE iceberg, ENDPOINT '{uri}', AUTHORIZATION_TYPE 'none')")
+    return connection
+
+
+def duckdb_alone() -> duckdb.DuckDBPyConnection:
+    """Attached to nothing, but able to read Iceberg. Extensions come from packages: nothing is downloaded."""
     connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
     for name in _EXTENSIONS:
         folder = Path(str(import_module(f"duckdb_extension_{name}").__file__)).parent
         (extension,) = folder.rglob(f"{name}.duckdb_extension")
         connection.execute(f"LOAD '{extension}'")
-    connection.execute(f"ATTACH '' AS lake (TYPE iceberg, ENDPOINT '{uri}', AUTHORIZATION_TYPE 'none')")
     return connection
 
 

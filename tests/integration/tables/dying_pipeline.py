@@ -25,7 +25,7 @@ READING = frozenset(
     {
         *("now_ms", "topics", "topics_version", "topics_without_table", "table_of_topic", "debts", "untabled_spans"),
         *("asked_compactions", "trimmed_topics", "living_files", "old_dropped_jobs", "dropped_tables", "asked"),
-        *("tails",),
+        *("tails", "table_ids", "table_with_id"),
     }
 )
 """A death at one of these leaves what a death before the next write leaves."""

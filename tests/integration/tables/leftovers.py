@@ -9,22 +9,20 @@ from urllib.parse import urlsplit
 
 import fastavro
 
-from tests.integration.up_process import Up
 
-
-def unreferenced(up: Up) -> set[Path]:
+def unreferenced(http: str, objects: Path) -> set[Path]:
     """Files of tables that nothing leads to. Listed first: what is committed meanwhile is then found to be needed."""
-    there = {path for path in (up.data / "objects" / "tables").rglob("*") if path.is_file()}
-    return there - {path for name in _names(up) for path in _referred(_asked(up, f"tables/{name}"))}
+    there = {path for path in (objects / "tables").rglob("*") if path.is_file()}
+    return there - {path for name in _names(http) for path in _referred(_asked(http, f"tables/{name}"))}
 
 
-def _names(up: Up) -> list[str]:
-    found = [one["name"] for one in _asked(up, "tables")["identifiers"]]
+def _names(http: str) -> list[str]:
+    found = [one["name"] for one in _asked(http, "tables")["identifiers"]]
     return [name for name in found if not name.endswith("__log")]
 
 
-def _asked(up: Up, what: str) -> Any:
-    with urllib.request.urlopen(f"http://{up.http}/iceberg/v1/namespaces/streams/{what}", timeout=10) as answer:
+def _asked(http: str, what: str) -> Any:
+    with urllib.request.urlopen(f"http://{http}/iceberg/v1/namespaces/streams/{what}", timeout=10) as answer:
         return json.load(answer)
 
 

@@ -247,13 +247,13 @@ class Examiner:
         """Of jobs that were dropped, of commits that were not made. Below the folders that are ours: a stranger's
         folder is its own business."""
         needed = await self._needed()
-        tables = {table.pointer.id for table in await self._lake.tables() if table.pointer.topic is not None}
+        tables = {table.pointer.id for table in await self._lake.tables()}
         left = [key for key in await self._lake.keys() if key not in needed and self._must_go(key, tables)]
         self._verdict.holds(not left, "nothing is left of jobs that were not committed", len(left), left[:5])
 
     def _must_go(self, key: str, tables: Set[TableId]) -> bool:
-        """What may stay: all of a table that has lost its topic, or never got a name (nobody looks there again), and
-        what a worker that was given up wrote after its job was committed, if the pipeline died too."""
+        """What may stay: all of a table that never got a name (nobody looks there again), and what a worker that was
+        given up wrote after its job was committed, if the pipeline died too."""
         table, _, name = key.removeprefix(f"{TABLES_FOLDER}/").partition(LOG_FOLDER_END + "/")
         return table in tables and name.partition("/")[0] not in self._committed
 

@@ -12,6 +12,8 @@ from lakestream.metadata.job_store import COMPACTION, JobState
 from lakestream.metadata.sqlite import job_commit, jobs
 from lakestream.model.errors import Conflict, Unavailable
 from lakestream.model.job import CompactionLease, JobCommit, JobId
+from lakestream.model.table import TableKind
+from lakestream.table import left_commits
 from lakestream.table.compaction import rewrite
 from lakestream.table.compaction.commit import Committer
 from lakestream.table.compaction.rewriting import Rewriting, RewrittenJob
@@ -104,6 +106,10 @@ def _what_is_set_aside_is_not_put_into_quarantine(patch: pytest.MonkeyPatch) -> 
     patch.setattr(rewrite, "quarantined", lambda stretch: None)
 
 
+def _a_table_that_lost_its_topic_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(left_commits, "SWEPT_KINDS", (TableKind.TOPIC,))
+
+
 TABLE_MUTANTS: Mapping[str, Mutant] = {
     "a pipeline without lease may commit": Mutant("tables zombies", _a_pipeline_without_lease_may_commit, "tables"),
     "jobs need not continue one another": Mutant("tables strangers", _jobs_need_not_continue_one_another, "tables", 54),
@@ -121,6 +127,9 @@ TABLE_MUTANTS: Mapping[str, Mutant] = {
     "files stand that lack a column": Mutant("tables calm", _files_stand_that_lack_a_column, "tables"),
     "what is set aside is not put into quarantine": Mutant(
         "tables calm", _what_is_set_aside_is_not_put_into_quarantine, "tables", 88
+    ),
+    "a table that lost its topic is forgotten": Mutant(
+        "tables lossy store", _a_table_that_lost_its_topic_is_forgotten, "tables", 4
     ),
     "files of dropped jobs stay": Mutant("tables lossy objects", _files_of_dropped_jobs_stay, "tables", 51),
 }

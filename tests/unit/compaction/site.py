@@ -29,6 +29,7 @@ from lakestream.model.broker import BrokerLease, BrokerSpec
 from lakestream.model.job import CompactionLease
 from lakestream.model.place import FileSpan, PartitionView
 from lakestream.model.segment import SegmentBatch, SegmentCommit
+from lakestream.model.table import TablePointer
 from lakestream.model.topic import Topic, TopicSpec
 from lakestream.storage.cache.segment_cache import SegmentCache
 from lakestream.storage.reader.reader import Reader
@@ -46,7 +47,7 @@ from lakestream.table.compaction.task import RewriteTask, TaskResult
 from lakestream.table.pipeline import Pipeline, Round
 from lakestream.table.topic_tables import TopicTables
 from lakestream.world.chance import SeededChance
-from lakestream.world.ids import Ids
+from lakestream.world.ids import Ids, derived_uuid
 from lakestream.world.objects.memory import MemoryObjects
 from lakestream.world.objects.store import ObjectStore
 from lakestream.world.tasks import Tasks
@@ -195,10 +196,15 @@ class Site:
             offset = run.next_offset
         return rows
 
+    async def pointer(self, topic: Topic) -> TablePointer:
+        """To its table, also when the topic is gone."""
+        pointer = await self.store.tables.table_with_id(derived_uuid(topic.id.hex()))
+        assert pointer is not None
+        return pointer
+
     async def metadata(self, topic: Topic) -> dict[str, Any]:
         """The table's metadata, as any reader of the bucket finds it."""
-        pointer = await self.store.tables.table_of_topic(topic.id)
-        assert pointer is not None
+        pointer = await self.pointer(topic)
         content = await self._object(pointer.metadata_location)
         found: dict[str, Any] = json.loads(gzip.decompress(content) if ".gz." in pointer.metadata_location else content)
         return found
@@ -216,8 +222,7 @@ class Site:
 
     async def referred(self, topic: Topic) -> set[str]:
         """Keys of everything that the table's metadata leads to, from the pointer on."""
-        pointer = await self.store.tables.table_of_topic(topic.id)
-        assert pointer is not None
+        pointer = await self.pointer(topic)
         metadata = await self.metadata(topic)
         found = {pointer.metadata_location, *(entry["metadata-file"] for entry in metadata.get("metadata-log") or ())}
         for snapshot in metadata["snapshots"]:
@@ -240,8 +245,7 @@ class Site:
     async def stranger_changes_main(self, topic: Topic) -> None:
         """A commit to `main` alone, as any engine may make: from then on it is apart from `log`."""
         await TopicTables(self.store, self.commits()).make_missing()
-        pointer = await self.store.tables.table_of_topic(topic.id)
-        assert pointer is not None
+        pointer = await self.pointer(topic)
         prepared = await self.commits().append(pointer, {"main": ()}, summary={})
         await self.store.tables.move_tables([prepared.move])
 

@@ -5,14 +5,17 @@ import pytest
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.rolling import FAN_IN
 from lakestream.model.table_errors import CommitConflict
-from lakestream.table.left_commits import TOPICS_AT_ONCE, LeftCommits
+from lakestream.table.left_commits import TABLES_AT_ONCE, LeftCommits
+from lakestream.table.left_files import LeftFiles
 from tests.unit.compaction.site import Site, rows, run
 
 GRACE_MS = 3_600_000
 
 
 def left_commits(site: Site) -> LeftCommits:
-    return LeftCommits(site.store, TableObjects(site.objects), site.commits(), site.clock, grace_ms=GRACE_MS)
+    locations, commits = TableObjects(site.objects), site.commits()
+    left_files = LeftFiles(site.store, locations, commits, site.clock)
+    return LeftCommits(site.store, locations, commits, left_files, site.clock, grace_ms=GRACE_MS)
 
 
 def test_what_a_commit_under_way_has_written_stays_until_the_table_moves_on() -> None:
@@ -103,7 +106,7 @@ def test_a_committer_that_slept_past_the_grace_finds_that_its_version_was_passed
 
 def test_topics_take_turns_and_one_that_is_damaged_hinders_no_other() -> None:
     async def scenario(site: Site) -> None:
-        topics = [await site.topic(f"t{number:03d}") for number in range(TOPICS_AT_ONCE + 5)]
+        topics = [await site.topic(f"t{number:03d}") for number in range(TABLES_AT_ONCE + 5)]
         await site.round()
         locations = TableObjects(site.objects)
         strays = set()

@@ -7,9 +7,10 @@ believing that they own it; writes fail before or after they were done; topics c
 
 import asyncio
 import random
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from lakestream.broker.groups.asks import HeartbeatAsk, Joined, LeaveAsk, Leaver, SyncAsk
 from lakestream.broker.groups.consumer.assignors import Reader, assign_range
@@ -62,6 +63,8 @@ class Cluster:
     believes: list[bool] = field(default_factory=lambda: [True] + [False] * (BROKERS - 1))
     coordinator: int = 0
     clients: list["Client"] = field(default_factory=list)
+    under_way: dict["asyncio.Task[None]", None] = field(default_factory=dict)
+    failures: list[BaseException] = field(default_factory=list)
     made: int = 0
     counts: dict[str, int] = field(default_factory=lambda: {"orders": 4, "bills": 3})
     version: int = 1
@@ -94,7 +97,7 @@ class Cluster:
             self.made += 1
             kind = self.chance.choice(self.kinds)
             client = kind(self, f"c{self.made}")
-            client.task = asyncio.get_running_loop().create_task(client.live())
+            client.task = self.begin(client.live())
             self.clients.append(client)
 
     def crash(self) -> None:
@@ -105,7 +108,7 @@ class Cluster:
         if self.clients:
             client = self.chance.choice(self.clients)
             self._end(client)
-            client.goodbye = asyncio.get_running_loop().create_task(client.say_goodbye())
+            self.begin(client.say_goodbye())
 
     def move(self) -> None:
         """The group goes to another broker; the one it leaves may not notice for a while."""
@@ -142,11 +145,26 @@ class Cluster:
             assert owned == every, {client.name: sorted(client.owned) for client in self.clients}
 
     async def close(self) -> None:
+        """What was sent is answered, though nobody may be there any more to hear it."""
         for client in list(self.clients):
             self._end(client)
+        await asyncio.gather(*self.under_way, return_exceptions=True)
+        assert not self.failures
         for one in self.brokers:
             one.holdings.close()
             await one.tasks.close()
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """For a client. It may outlive it: a commit that was sent arrives, whatever becomes of its sender."""
+        task = asyncio.get_running_loop().create_task(work)
+        self.under_way[task] = None
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: "asyncio.Task[None]") -> None:
+        del self.under_way[task]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.failures.append(error)
 
     def _end(self, client: "Client") -> None:
         self.clients.remove(client)
@@ -167,7 +185,6 @@ class Client:
         self.positions: dict[TopicPartition, int] = {}
         self.committing: asyncio.Task[None] | None = None
         self.task: asyncio.Task[None] | None = None
-        self.goodbye: asyncio.Task[None] | None = None
 
     @property
     def broker(self) -> Broker:
@@ -203,7 +220,7 @@ class Client:
             self.positions[partition] += self.cluster.chance.randrange(3)
         if self.owned and (self.committing is None or self.committing.done()):
             offsets = {one: CommittedOffset(self.positions[one]) for one in self.owned}
-            self.committing = asyncio.get_running_loop().create_task(self._commit(offsets))
+            self.committing = self.cluster.begin(self._commit(offsets))
 
     async def _commit(self, offsets: dict[TopicPartition, CommittedOffset]) -> None:
         ask = CommitAsk(group=GROUP, member_id=self.member_id, generation=self.generation, offsets=offsets)

@@ -40,8 +40,19 @@ class VirtualClock:
 
 
 def run(work: Coroutine[Any, Any, T], seed: int = 0) -> T:
+    """Whoever began a task also ends it: one that is left when the work is done is a failure."""
     loop = VirtualLoop(seed)
     try:
-        return loop.run_until_complete(work)
+        done = loop.run_until_complete(work)
+        left = [task.get_coro() for task in asyncio.all_tasks(loop)]
+        assert not left, f"nobody has ended {left}"
+        return done
     finally:
+        loop.run_until_complete(_end(asyncio.all_tasks(loop)))
         loop.close()
+
+
+async def _end(tasks: set["asyncio.Task[Any]"]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
