@@ -18,6 +18,7 @@ import fastavro
 
 from lakestream.catalog.avro_file import avro_rows, long_bytes, optional_long, schema_text
 from lakestream.catalog.avro_schemas import manifest_schema
+from lakestream.catalog.data_file_bytes import data_file_bytes
 from lakestream.catalog.partition_values import partition_types
 from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
 from lakestream.catalog.values import Json, Metadata, by_id
@@ -76,12 +77,17 @@ class EntryFormat:
         self.types = tuple(partition_types(metadata, self.spec)) if self.spec["fields"] else ()
         self.lineage = metadata["format-version"] >= FIRST_ROW_LINEAGE_VERSION
         spec = schema_text(self.spec)
-        self.schema, self._parsed = _schemas(metadata["format-version"], spec, self.types)
+        self.schema, self._parsed, self._partition = _schemas(metadata["format-version"], spec, self.types)
 
     def encode_data_file(self, data_file: Json) -> bytes:
+        return data_file_bytes(data_file, self._partition_bytes(data_file["partition"]))
+
+    def _partition_bytes(self, values: Json) -> bytes:
+        if not self.types:
+            return b""
         out = io.BytesIO()
-        fastavro.schemaless_writer(out, self._parsed, {**data_file, "first_row_id": None})
-        return out.getvalue()[: -len(self._end(None))]
+        fastavro.schemaless_writer(out, self._partition, values)
+        return out.getvalue()
 
     def file_bytes(self, entry: Entry) -> int:
         """How large the entry's file is."""
@@ -141,11 +147,17 @@ def spec_of(metadata: Metadata, spec_id: int) -> Json:
 
 
 @lru_cache(maxsize=_SCHEMAS_KEPT)
-def _schemas(format_version: int, spec: str, types: tuple[str, ...]) -> tuple[str, Any]:
-    """The schema of entries as JSON, and that of their data file parsed."""
+def _schemas(format_version: int, spec: str, types: tuple[str, ...]) -> tuple[str, Any, Any]:
+    """The schema of entries as JSON; those of their data file and of its partition parsed."""
     whole = manifest_schema(format_version, json.loads(spec), types)
-    data_file = next(field["type"] for field in whole["fields"] if field["name"] == "data_file")
-    return schema_text(whole), fastavro.parse_schema(data_file)
+    data_file = _type_of(whole, "data_file")
+    partition = _type_of(data_file, "partition")
+    return schema_text(whole), fastavro.parse_schema(data_file), fastavro.parse_schema(partition)
+
+
+def _type_of(record: Json, name: str) -> Json:
+    found: Json = next(field["type"] for field in record["fields"] if field["name"] == name)
+    return found
 
 
 def _or(value: Any, otherwise: Any) -> Any:
