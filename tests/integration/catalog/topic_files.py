@@ -12,6 +12,7 @@ from lakestream.catalog.summaries import RETENTION
 from lakestream.catalog.topic_commits import PreparedCommit
 from lakestream.catalog.values import Json
 from lakestream.model.table import STREAMS, TablePointer
+from lakestream.model.topic import TopicSpec
 from lakestream.storage.tablefile.columns import LAST_COLUMN_ID, iceberg_fields
 from tests.integration.catalog.gateway import RunningCatalog
 
@@ -114,8 +115,10 @@ class TopicTable:
 
 def new_topic_table(catalog: RunningCatalog, name: str, *, format_version: int) -> TopicTable:
     async def make() -> TopicTable:
+        topic = TopicSpec(id=catalog.ids.topic_id(), name=name, partitions=1)
+        await catalog.store.create_topic(topic)
         prepared = await catalog.commits.create(
-            catalog.ids.topic_id(),
+            topic.id,
             STREAMS,
             name,
             [*_USER_FIELDS, *iceberg_fields()],
