@@ -4,23 +4,22 @@
 # What Numba compiles is typed by Numba.
 
 import struct
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from lakestream.world.compiled.compiling import kernels_of
+from lakestream.world.compiled.copying import copy
 
 FRAME_BYTES = 5
 """A zero, and the id in four bytes, big-endian."""
 UNFRAMED = -1
 _FRAME = struct.Struct(">bi")
 
-_kernel = njit(cache=True, nogil=True)
-"""Kept until this file changes, so all that is compiled stands in it."""
+_kernel = kernels_of(Path(__file__).parent)
 
 
 def schema_ids(values: pa.BinaryArray) -> NDArray[np.int64]:
@@ -58,23 +57,6 @@ def _content(values: pa.BinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int3
     return np.frombuffer(values.buffers()[2] or b"", np.uint8), starts
 
 
-@intrinsic
-def _copy(typingctx: Any, to: Any, to_at: Any, source: Any, source_at: Any, count: Any) -> Any:
-    """memcpy between byte arrays: values are short, and byte by byte took seven times as long."""
-    signature = types.void(to, types.int64, source, types.int64, types.int64)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        to, to_at, source, source_at, count = arguments
-        to_array = context.make_array(signature.args[0])(context, builder, to)
-        source_array = context.make_array(signature.args[2])(context, builder, source)
-        to_pointer = builder.gep(to_array.data, [to_at])
-        source_pointer = builder.gep(source_array.data, [source_at])
-        cgutils.raw_memcpy(builder, to_pointer, source_pointer, count, 1)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
 @_kernel
 def _read_ids(data: NDArray[np.uint8], starts: NDArray[np.int32], ids: NDArray[np.int64]) -> None:
     for row in range(len(ids)):
@@ -96,6 +78,6 @@ def _cut_frames(
         cut_starts[row] = end
         at = np.int64(starts[row]) + FRAME_BYTES
         length = starts[row + 1] - at
-        _copy(cut, end, data, at, length)
+        copy(cut, end, data, at, length)
         end += length
     cut_starts[len(starts) - 1] = end

@@ -4,7 +4,8 @@
 
 from lakestream.storage.records import faults
 from lakestream.storage.records.header import LOG_APPEND_TIME_BIT
-from lakestream.storage.records.kernels.compiling import apart, kernel, small
+from lakestream.storage.records.kernels.bits import set_bit
+from lakestream.storage.records.kernels.compiling import kernel
 from lakestream.storage.records.kernels.indexing import (
     ATTRIBUTES,
     BASE_OFFSET,
@@ -15,9 +16,10 @@ from lakestream.storage.records.kernels.indexing import (
     MAX_TIMESTAMP,
 )
 from lakestream.storage.records.kernels.limits import RECORD_BYTES_MIN
-from lakestream.storage.records.kernels.memory import copy, set_bit
 from lakestream.storage.records.kernels.utf8 import is_utf8
 from lakestream.storage.records.kernels.varints import int32, int64
+from lakestream.world.compiled.compiling import apart, small
+from lakestream.world.compiled.copying import copy
 
 # What decode_bodies carries from call to call: how far each output is filled, and how many nulls it holds.
 ROWS, KEY_BYTES, VALUE_BYTES, KEY_NULLS, VALUE_NULLS = range(5)

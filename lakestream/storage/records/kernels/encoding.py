@@ -6,11 +6,13 @@ import numpy as np
 
 from lakestream.storage.records import faults
 from lakestream.storage.records.header import HEADER_BYTES
-from lakestream.storage.records.kernels.compiling import apart, kernel, small
+from lakestream.storage.records.kernels.bits import has_bit
+from lakestream.storage.records.kernels.compiling import kernel
 from lakestream.storage.records.kernels.limits import INT32_MAX
-from lakestream.storage.records.kernels.memory import copy, copy_from, has_bit
 from lakestream.storage.records.kernels.varints import put, varint_bytes
 from lakestream.storage.records.kernels.views import view
+from lakestream.world.compiled.compiling import apart, small
+from lakestream.world.compiled.copying import copy, copy_from
 
 RECORD_OVERHEAD_BYTES_MAX = 5 + 1 + 10 + 5 + 5 + 5 + 5
 HEADER_OVERHEAD_BYTES_MAX = 5 + 5

@@ -19,7 +19,8 @@ from lakestream.storage.records.header import (
     MAX_TIMESTAMP_AT,
     RECORD_COUNT_AT,
 )
-from lakestream.storage.records.kernels.compiling import kernel, small
+from lakestream.storage.records.kernels.compiling import kernel
+from lakestream.world.compiled.compiling import small
 
 # Columns of the table that index_batches fills, one row per batch.
 AT, BODY, END, CRC, COUNT, BASE_OFFSET, BASE_TIMESTAMP, MAX_TIMESTAMP, ATTRIBUTES = range(9)

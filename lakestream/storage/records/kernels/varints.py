@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from lakestream.storage.records.kernels.compiling import small
+from lakestream.world.compiled.compiling import small
 
 
 @small

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lakestream.storage.records.kernels.compiling import kernel, small
-from lakestream.storage.records.kernels.memory import has_bit
+from lakestream.storage.records.kernels.bits import has_bit
+from lakestream.storage.records.kernels.compiling import kernel
+from lakestream.world.compiled.compiling import small
 
 # An Arrow view: four numbers. Up to so many bytes lie in the view itself, from the second number on.
 VIEW_LENGTH, VIEW_PREFIX, VIEW_BUFFER, VIEW_START = range(4)

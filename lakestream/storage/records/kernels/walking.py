@@ -6,10 +6,11 @@ import numpy as np
 
 from lakestream.storage.records import faults
 from lakestream.storage.records.header import NO_TIMESTAMP
-from lakestream.storage.records.kernels.compiling import apart, kernel
+from lakestream.storage.records.kernels.compiling import kernel
 from lakestream.storage.records.kernels.limits import INT64_MAX, RECORD_BYTES_MIN
 from lakestream.storage.records.kernels.utf8 import is_utf8
 from lakestream.storage.records.kernels.varints import int32, int64
+from lakestream.world.compiled.compiling import apart
 
 
 @apart

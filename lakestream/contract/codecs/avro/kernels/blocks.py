@@ -6,7 +6,7 @@ import numpy as np
 
 from lakestream.contract.codecs.avro.kernels import faults
 from lakestream.contract.codecs.avro.kernels.numbers import number_at
-from lakestream.contract.codecs.compiled.compiling import small
+from lakestream.world.compiled.compiling import small
 
 EMPTY_ITEMS_MAX = 1_000
 """In a block of items that take no bytes: no length of a row bounds their count."""

@@ -8,7 +8,7 @@ from lakestream.contract.codecs.avro.kernels import faults
 from lakestream.contract.codecs.avro.kernels.compiling import kernel
 from lakestream.contract.codecs.avro.kernels.memory import get, put, word_at
 from lakestream.contract.codecs.avro.kernels.row_writing import write_row
-from lakestream.contract.codecs.compiled.compiling import small
+from lakestream.world.compiled.compiling import small
 
 
 @small

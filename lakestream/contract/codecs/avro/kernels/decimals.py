@@ -5,7 +5,7 @@
 import numpy as np
 
 from lakestream.contract.codecs.avro.kernels.memory import get, put
-from lakestream.contract.codecs.compiled.compiling import small
+from lakestream.world.compiled.compiling import small
 
 DECIMAL_BYTES = 16
 

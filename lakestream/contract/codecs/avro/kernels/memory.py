@@ -12,7 +12,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from lakestream.contract.codecs.compiled.compiling import apart, small
+from lakestream.world.compiled.compiling import apart, small
 
 
 def _pointer(context: Any, builder: Any, type: Any, array: Any, at: Any) -> Any:
@@ -108,20 +108,6 @@ def copy_in(typingctx: Any, address: Any, array: Any, at: Any, count: Any) -> An
         address, array, at, count = arguments
         source = _pointer(context, builder, signature.args[1], array, at)
         cgutils.raw_memcpy(builder, builder.inttoptr(address, source.type), source, count, 1)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def copy_out(typingctx: Any, array: Any, at: Any, address: Any, count: Any) -> Any:
-    """From an address to a byte array."""
-    signature = types.void(array, types.int64, types.int64, types.int64)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array, at, address, count = arguments
-        to = _pointer(context, builder, signature.args[0], array, at)
-        cgutils.raw_memcpy(builder, to, builder.inttoptr(address, to.type), count, 1)
         return context.get_dummy_value()
 
     return signature, generate

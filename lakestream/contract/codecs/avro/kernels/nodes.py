@@ -9,7 +9,7 @@ comes (`fill`). So a row that fails is taken back by looking at the offsets alon
 import numpy as np
 
 from lakestream.contract.codecs.avro.kernels.memory import copy_in, get, has_bit, load, put, store
-from lakestream.contract.codecs.compiled.compiling import small
+from lakestream.world.compiled.compiling import small
 
 VALID, DATA, OFFSETS, ON_LEVEL, ITEM_LEVEL, POSITION, FILLED, ROOM, LEFT, HAS_BITS, VALID_BIT, DATA_BIT = range(12)
 NODE_CELLS = 12

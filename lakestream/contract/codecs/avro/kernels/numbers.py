@@ -8,8 +8,8 @@ Those of one and two bytes are the most and come first; longer ones are taken ap
 import numpy as np
 
 from lakestream.contract.codecs.avro.kernels.memory import get, put, trailing_zeros, word_at
-from lakestream.contract.codecs.compiled.compiling import apart, small
-from lakestream.contract.codecs.compiled.utf8 import HIGH_BITS
+from lakestream.world.compiled.compiling import apart, small
+from lakestream.world.compiled.utf8 import HIGH_BITS
 
 NUMBER_BYTES_MAX = 10
 

@@ -26,7 +26,7 @@ from lakestream.contract.codecs.avro.kernels.ops import (
     B,
 )
 from lakestream.contract.codecs.avro.kernels.value_reading import read_value
-from lakestream.contract.codecs.compiled.compiling import apart, small
+from lakestream.world.compiled.compiling import apart, small
 
 
 @small

@@ -24,7 +24,7 @@ from lakestream.contract.codecs.avro.kernels.ops import (
     A,
 )
 from lakestream.contract.codecs.avro.kernels.value_writing import write_value
-from lakestream.contract.codecs.compiled.compiling import apart, small
+from lakestream.world.compiled.compiling import apart, small
 
 SLACK_BYTES = 48
 """Behind the room of an output: what is short is written first and measured afterwards."""

@@ -31,7 +31,7 @@ from lakestream.contract.codecs.avro.kernels.ops import (
     A,
     B,
 )
-from lakestream.contract.codecs.compiled.compiling import apart, small
+from lakestream.world.compiled.compiling import apart, small
 
 TEXT_DEPTH_MAX = 64
 """Of a value whose type contains itself."""

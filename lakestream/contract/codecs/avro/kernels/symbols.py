@@ -8,7 +8,7 @@ Those of all enums lie one behind the other in `symbols`, and `symbol_starts` sa
 import numpy as np
 
 from lakestream.contract.codecs.avro.kernels.memory import get, load
-from lakestream.contract.codecs.compiled.compiling import apart, small
+from lakestream.world.compiled.compiling import apart, small
 
 
 @small

@@ -5,11 +5,12 @@
 import numpy as np
 
 from lakestream.contract.codecs.avro.kernels import faults
-from lakestream.contract.codecs.avro.kernels.memory import copy_out, get, load, put, put_word, store, word_at
+from lakestream.contract.codecs.avro.kernels.memory import get, load, put, put_word, store, word_at
 from lakestream.contract.codecs.avro.kernels.nodes import DATA, POSITION, ROOM, append, ends, fill
-from lakestream.contract.codecs.compiled.addresses import address_of
-from lakestream.contract.codecs.compiled.compiling import apart, small
-from lakestream.contract.codecs.compiled.utf8 import HIGH_BITS, is_utf8
+from lakestream.world.compiled.addresses import address_of
+from lakestream.world.compiled.compiling import apart, small
+from lakestream.world.compiled.copying import copy_from
+from lakestream.world.compiled.utf8 import HIGH_BITS, is_utf8
 
 WORD_BYTES = 8
 """Behind the room of a node's bytes: short text is copied by whole words."""
@@ -53,7 +54,7 @@ def append_text(nodes, node, slot, data, at, length):
 def copy_text(out, at, address, length):
     """Reads no byte behind the source."""
     if length > 16:
-        copy_out(out, at, address, length)
+        copy_from(out, at, address, length)
     elif length >= 8:
         put_word(out, at, load(address, np.uint64(0)))
         put_word(out, at + length - 8, load(address + length - 8, np.uint64(0)))

@@ -15,7 +15,7 @@ from lakestream.contract.codecs.avro.kernels.nodes import (
     VALID,
     offset_at,
 )
-from lakestream.contract.codecs.compiled.compiling import apart
+from lakestream.world.compiled.compiling import apart
 
 
 @apart

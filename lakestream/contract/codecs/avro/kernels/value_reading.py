@@ -32,7 +32,7 @@ from lakestream.contract.codecs.avro.kernels.ops import (
 from lakestream.contract.codecs.avro.kernels.skipping import skip_text
 from lakestream.contract.codecs.avro.kernels.symbols import symbol_extent
 from lakestream.contract.codecs.avro.kernels.texts import append_text
-from lakestream.contract.codecs.compiled.compiling import small
+from lakestream.world.compiled.compiling import small
 
 
 @small

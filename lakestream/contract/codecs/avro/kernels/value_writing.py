@@ -7,7 +7,7 @@ import numpy as np
 
 from lakestream.contract.codecs.avro.kernels import faults
 from lakestream.contract.codecs.avro.kernels.decimals import DECIMAL_BYTES, decimal_bytes, put_decimal
-from lakestream.contract.codecs.avro.kernels.memory import copy_out, get, has_bit, load, put, put_word
+from lakestream.contract.codecs.avro.kernels.memory import get, has_bit, load, put, put_word
 from lakestream.contract.codecs.avro.kernels.nodes import DATA, DATA_BIT, extent, place
 from lakestream.contract.codecs.avro.kernels.numbers import put_number
 from lakestream.contract.codecs.avro.kernels.ops import (
@@ -31,7 +31,8 @@ from lakestream.contract.codecs.avro.kernels.ops import (
 )
 from lakestream.contract.codecs.avro.kernels.symbols import symbol_of
 from lakestream.contract.codecs.avro.kernels.texts import copy_text
-from lakestream.contract.codecs.compiled.compiling import apart, small
+from lakestream.world.compiled.compiling import apart, small
+from lakestream.world.compiled.copying import copy_from
 
 
 @small
@@ -62,7 +63,7 @@ def _write_symbol(out, at, ops, base, nodes, node, slot, symbols, symbol_starts,
 def _write_fixed(out, at, limit, size, nodes, node, slot):
     if size > limit - at:
         return faults.NO_ROOM, at
-    copy_out(out, at, place(nodes, node, slot, size), size)
+    copy_from(out, at, place(nodes, node, slot, size), size)
     return faults.OK, at + size
 
 

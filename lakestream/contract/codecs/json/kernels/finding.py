@@ -4,12 +4,12 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
-from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels.compiling import kernel
 from lakestream.contract.codecs.json.kernels.memory import item32, item64, put_int32, same_bytes
 from lakestream.contract.codecs.json.kernels.strings import HAS_ESCAPES, unescaped
 from lakestream.contract.codecs.json.kernels.views import ARENA, EDGE_SLOTS
+from lakestream.world.compiled.addresses import byte_at
+from lakestream.world.compiled.compiling import apart, small
 
 
 @kernel

@@ -4,10 +4,10 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
 from lakestream.contract.codecs.json.kernels.compiling import kernel
 from lakestream.contract.codecs.json.kernels.memory import move
 from lakestream.contract.codecs.json.kernels.skipping import behind_space, nested_end, scalar_end
+from lakestream.world.compiled.addresses import byte_at
 
 
 @kernel

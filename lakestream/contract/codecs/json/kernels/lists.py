@@ -2,8 +2,6 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
-from lakestream.contract.codecs.compiled.compiling import small
 from lakestream.contract.codecs.json.kernels import faults, styles
 from lakestream.contract.codecs.json.kernels.kinds import IS_ARRAY, IS_OBJECT, OBJECT
 from lakestream.contract.codecs.json.kernels.memory import item64, put_int32, put_int64, put_item64, set_bit
@@ -17,6 +15,8 @@ from lakestream.contract.codecs.json.kernels.scalars import (
 from lakestream.contract.codecs.json.kernels.skipping import NULL, behind_space, is_word, nested_end, scalar_end
 from lakestream.contract.codecs.json.kernels.styles import UNSTYLED
 from lakestream.contract.codecs.json.kernels.views import POOL
+from lakestream.world.compiled.addresses import byte_at
+from lakestream.world.compiled.compiling import small
 
 
 @small

@@ -9,8 +9,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from lakestream.contract.codecs.compiled.addresses import byte_at, word_at
-from lakestream.contract.codecs.compiled.compiling import small
+from lakestream.world.compiled.addresses import byte_at, word_at
+from lakestream.world.compiled.compiling import small
 
 
 def _reading(stored: Any, result: Any, widen: str = "") -> Any:

@@ -4,8 +4,6 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
-from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import styles
 from lakestream.contract.codecs.json.kernels.memory import (
     double_at,
@@ -17,6 +15,8 @@ from lakestream.contract.codecs.json.kernels.memory import (
 )
 from lakestream.contract.codecs.json.kernels.numbers import POWERS, SHORT_FROM
 from lakestream.contract.codecs.json.kernels.styles import DECIMALS_MAX, FIXED
+from lakestream.world.compiled.addresses import byte_at
+from lakestream.world.compiled.compiling import apart, small
 
 # How an encode failed, if not for want of room.
 NO_ROOM, NOT_OF_SHAPE = -1, -2

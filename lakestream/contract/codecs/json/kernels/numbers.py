@@ -5,11 +5,11 @@
 import numpy as np
 from numba import types
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
-from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import faults, styles
 from lakestream.contract.codecs.json.kernels.memory import move, put_byte
 from lakestream.contract.codecs.json.kernels.styles import DECIMALS_MAX, FIXED, UNSTYLED
+from lakestream.world.compiled.addresses import byte_at
+from lakestream.world.compiled.compiling import apart, small
 
 INT64_MIN, INT32_MAX = -(2**63), 2**31 - 1
 DOUBLE_WHOLE_MAX = 2**53

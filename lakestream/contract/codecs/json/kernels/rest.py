@@ -2,8 +2,6 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
-from lakestream.contract.codecs.compiled.compiling import apart
 from lakestream.contract.codecs.json.kernels import faults, styles
 from lakestream.contract.codecs.json.kernels.finding import column_of
 from lakestream.contract.codecs.json.kernels.kinds import TOP
@@ -13,6 +11,8 @@ from lakestream.contract.codecs.json.kernels.skipping import behind_space, key_a
 from lakestream.contract.codecs.json.kernels.strings import HALF_SURROGATE
 from lakestream.contract.codecs.json.kernels.styles import UNSTYLED
 from lakestream.contract.codecs.json.kernels.views import REST_END, REST_START
+from lakestream.world.compiled.addresses import byte_at
+from lakestream.world.compiled.compiling import apart
 
 
 @apart

@@ -4,8 +4,6 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
-from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import faults, styles
 from lakestream.contract.codecs.json.kernels.finding import child_of, find_text
 from lakestream.contract.codecs.json.kernels.kinds import (
@@ -27,6 +25,8 @@ from lakestream.contract.codecs.json.kernels.styles import UNSTYLED
 from lakestream.contract.codecs.json.kernels.unknown_keys import note_unknown
 from lakestream.contract.codecs.json.kernels.values import value_at
 from lakestream.contract.codecs.json.kernels.views import LEFT, LITERAL_SLOTS, OPENS, STAMP, TOKENS, UNKNOWN_NOW
+from lakestream.world.compiled.addresses import byte_at
+from lakestream.world.compiled.compiling import apart, small
 
 # Where a row's walk ended, if not at the node of a shape.
 NEW_SHAPE, NO_SHAPE = -1, -2

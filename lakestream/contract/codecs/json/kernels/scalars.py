@@ -7,8 +7,6 @@ A value that a column cannot hold is a fault where a schema declares the column;
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
-from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import faults, styles
 from lakestream.contract.codecs.json.kernels.kinds import (
     BOOLEAN,
@@ -51,6 +49,8 @@ from lakestream.contract.codecs.json.kernels.string_writing import plain_in_styl
 from lakestream.contract.codecs.json.kernels.strings import HALF_SURROGATE, HAS_ESCAPES, string_end, unescaped
 from lakestream.contract.codecs.json.kernels.styles import DECIMALS_MAX, FIXED, UNSTYLED
 from lakestream.contract.codecs.json.kernels.views import ARENA
+from lakestream.world.compiled.addresses import byte_at
+from lakestream.world.compiled.compiling import apart, small
 
 
 @small

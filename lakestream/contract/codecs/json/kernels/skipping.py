@@ -4,8 +4,6 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
-from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import faults
 from lakestream.contract.codecs.json.kernels.faults import NESTING_MAX
 from lakestream.contract.codecs.json.kernels.kinds import (
@@ -21,6 +19,8 @@ from lakestream.contract.codecs.json.kernels.kinds import (
 from lakestream.contract.codecs.json.kernels.memory import half_word_at
 from lakestream.contract.codecs.json.kernels.numbers import fits_long, number_parts
 from lakestream.contract.codecs.json.kernels.strings import string_end
+from lakestream.world.compiled.addresses import byte_at
+from lakestream.world.compiled.compiling import apart, small
 
 
 @small

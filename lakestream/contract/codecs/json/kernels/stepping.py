@@ -4,8 +4,6 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
-from lakestream.contract.codecs.compiled.compiling import apart
 from lakestream.contract.codecs.json.kernels import faults
 from lakestream.contract.codecs.json.kernels.finding import column_of
 from lakestream.contract.codecs.json.kernels.kinds import DONE, IS_OBJECT, STRUCT, STRUCT_DEPTH_MAX, TOP
@@ -20,6 +18,8 @@ from lakestream.contract.codecs.json.kernels.unknown_keys import (
     seen_unknown,
 )
 from lakestream.contract.codecs.json.kernels.views import ARENA, OPENS, STAMP, UNKNOWN
+from lakestream.world.compiled.addresses import byte_at
+from lakestream.world.compiled.compiling import apart
 
 
 @apart

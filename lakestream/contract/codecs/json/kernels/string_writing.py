@@ -4,11 +4,11 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
-from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import styles
 from lakestream.contract.codecs.json.kernels.memory import move, put_byte
 from lakestream.contract.codecs.json.kernels.strings import plain_until
+from lakestream.world.compiled.addresses import byte_at
+from lakestream.world.compiled.compiling import apart, small
 
 ESCAPED_BYTES_MAX = 6
 """A character as \\u00xx. One of several bytes takes less for each."""

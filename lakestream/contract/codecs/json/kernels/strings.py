@@ -7,11 +7,11 @@ Eight bytes are looked at together. Most strings are plain: no escapes, and noth
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.addresses import byte_at, word_at
-from lakestream.contract.codecs.compiled.compiling import apart, small
-from lakestream.contract.codecs.compiled.utf8 import character_end
 from lakestream.contract.codecs.json.kernels import faults
 from lakestream.contract.codecs.json.kernels.memory import half_word_at, put_byte, trailing_zeros
+from lakestream.world.compiled.addresses import byte_at, word_at
+from lakestream.world.compiled.compiling import apart, small
+from lakestream.world.compiled.utf8 import character_end
 
 _ONES, _HIGHS, _SPACES = 0x0101010101010101, 0x8080808080808080, 0x2020202020202020
 

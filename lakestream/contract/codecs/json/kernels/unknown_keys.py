@@ -7,7 +7,6 @@ Only rows without a fault count, hence the notes of a row are kept apart until i
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels.finding import find_text
 from lakestream.contract.codecs.json.kernels.kinds import DONE, ELEMENTS, IS_OBJECT, TOP
 from lakestream.contract.codecs.json.kernels.memory import item64, put_int32, put_int64, put_item64
@@ -21,6 +20,7 @@ from lakestream.contract.codecs.json.kernels.views import (
     UNKNOWN_SLOTS,
     UNKNOWN_TRIES_MAX,
 )
+from lakestream.world.compiled.compiling import apart, small
 
 
 @small

@@ -2,8 +2,6 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
-from lakestream.contract.codecs.compiled.addresses import byte_at
-from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import faults, styles
 from lakestream.contract.codecs.json.kernels.kinds import DEEPER, IS_OBJECT, LIST, NOTHING, STRUCT
 from lakestream.contract.codecs.json.kernels.lists import list_value
@@ -18,6 +16,8 @@ from lakestream.contract.codecs.json.kernels.scalars import (
 )
 from lakestream.contract.codecs.json.kernels.skipping import NULL, array_kinds, is_word, nested_end, scalar_end
 from lakestream.contract.codecs.json.kernels.styles import UNSTYLED
+from lakestream.world.compiled.addresses import byte_at
+from lakestream.world.compiled.compiling import apart, small
 
 
 @apart

@@ -4,7 +4,6 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.compiling import apart, small
 from lakestream.contract.codecs.json.kernels import styles
 from lakestream.contract.codecs.json.kernels.compiling import kernel
 from lakestream.contract.codecs.json.kernels.kinds import INT
@@ -27,6 +26,7 @@ from lakestream.contract.codecs.json.kernels.number_writing import (
 )
 from lakestream.contract.codecs.json.kernels.skipping import ALSE, NULL, TRUE
 from lakestream.contract.codecs.json.kernels.string_writing import ESCAPED_BYTES_MAX, put_string
+from lakestream.world.compiled.compiling import apart, small
 
 
 @small

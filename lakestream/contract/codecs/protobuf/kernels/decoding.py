@@ -4,10 +4,10 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.compiling import small
 from lakestream.contract.codecs.protobuf.kernels.compiling import kernel
 from lakestream.contract.codecs.protobuf.kernels.row_reading import read_row
 from lakestream.contract.codecs.protobuf.kernels.tables import FAULT_CODE, FRAME_MESSAGE, OK, OTHER_MESSAGE
+from lakestream.world.compiled.compiling import small
 
 
 @small

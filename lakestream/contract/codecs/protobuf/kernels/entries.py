@@ -2,8 +2,8 @@
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
-from lakestream.contract.codecs.compiled.compiling import small
 from lakestream.contract.codecs.protobuf.kernels.tables import COUNT, LEVEL, NO_ROOM, OK, ONEOF, TOO_WIDE
+from lakestream.world.compiled.compiling import small
 
 
 @small

@@ -4,7 +4,6 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.compiling import small
 from lakestream.contract.codecs.protobuf.kernels.numbers import varint_at
 from lakestream.contract.codecs.protobuf.kernels.tables import (
     FIXED32,
@@ -15,6 +14,7 @@ from lakestream.contract.codecs.protobuf.kernels.tables import (
     VARINT,
     VARINT_BYTES_MAX,
 )
+from lakestream.world.compiled.compiling import small
 
 
 @small

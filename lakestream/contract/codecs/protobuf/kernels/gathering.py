@@ -5,7 +5,7 @@
 import numpy as np
 
 from lakestream.contract.codecs.protobuf.kernels.compiling import kernel
-from lakestream.contract.codecs.protobuf.kernels.memory import copy
+from lakestream.world.compiled.copying import copy
 
 
 @kernel

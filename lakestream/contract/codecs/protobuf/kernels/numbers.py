@@ -4,7 +4,6 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.compiling import small
 from lakestream.contract.codecs.protobuf.kernels.tables import (
     BOOL,
     FIXED64,
@@ -17,6 +16,7 @@ from lakestream.contract.codecs.protobuf.kernels.tables import (
     ZIGZAG32,
     ZIGZAG64,
 )
+from lakestream.world.compiled.compiling import small
 
 
 @small

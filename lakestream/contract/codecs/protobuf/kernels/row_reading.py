@@ -9,9 +9,6 @@ comparison lets through.
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.addresses import address_of
-from lakestream.contract.codecs.compiled.compiling import apart, small
-from lakestream.contract.codecs.compiled.utf8 import is_utf8
 from lakestream.contract.codecs.protobuf.kernels.entries import choose, entry_of
 from lakestream.contract.codecs.protobuf.kernels.fields import field_of, skipped
 from lakestream.contract.codecs.protobuf.kernels.numbers import number_at, varint_at
@@ -53,6 +50,9 @@ from lakestream.contract.codecs.protobuf.kernels.tables import (
     VARINT,
     WIRE,
 )
+from lakestream.world.compiled.addresses import address_of
+from lakestream.world.compiled.compiling import apart, small
+from lakestream.world.compiled.utf8 import is_utf8
 
 
 @small

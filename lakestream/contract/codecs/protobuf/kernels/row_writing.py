@@ -8,8 +8,6 @@ What is written was taken from columns by this room; its room is checked all the
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.compiling import small
-from lakestream.contract.codecs.protobuf.kernels.memory import copy_from
 from lakestream.contract.codecs.protobuf.kernels.numbers import put_number, put_varint
 from lakestream.contract.codecs.protobuf.kernels.tables import (
     ALWAYS,
@@ -36,6 +34,8 @@ from lakestream.contract.codecs.protobuf.kernels.tables import (
     WIRE,
     WRITTEN_BYTES_MAX,
 )
+from lakestream.world.compiled.compiling import small
+from lakestream.world.compiled.copying import copy_from
 
 
 @small

@@ -4,8 +4,8 @@
 
 import numpy as np
 
-from lakestream.contract.codecs.compiled.addresses import byte_at, word_at
-from lakestream.contract.codecs.compiled.compiling import small
+from lakestream.world.compiled.addresses import byte_at, word_at
+from lakestream.world.compiled.compiling import small
 
 HIGH_BITS = np.uint64(0x8080808080808080)
 """Of eight bytes: set where one is not ASCII."""
