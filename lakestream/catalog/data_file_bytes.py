@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from lakestream.catalog.avro_file import bytes_bytes, long_bytes, optional_long, text_bytes
 from lakestream.catalog.values import Json
 
-_COUNTS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts")
-_BOUNDS = ("lower_bounds", "upper_bounds")
+COUNTS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts")
+BOUNDS = ("lower_bounds", "upper_bounds")
 _NULL, _PRESENT, _LAST_BLOCK = b"\x00", b"\x02", b"\x00"
 
 
 def data_file_bytes(file: Json, partition: bytes) -> bytes:
-    """By the names of avro_schemas; a field that is missing is null. `partition` is encoded."""
+    """By the names of avro_schemas; a field that is missing is null. Counts and bounds are pairs, of a column's id and
+    a value; `partition` is encoded."""
     return b"".join(
         (
             long_bytes(file["content"]),
@@ -26,8 +27,8 @@ def data_file_bytes(file: Json, partition: bytes) -> bytes:
             partition,
             long_bytes(file["record_count"]),
             long_bytes(file["file_size_in_bytes"]),
-            *(_counts(file.get(name)) for name in _COUNTS),
-            *(_bounds(file.get(name)) for name in _BOUNDS),
+            *(_counts(file.get(name)) for name in COUNTS),
+            *(_bounds(file.get(name)) for name in BOUNDS),
             _optional_bytes(file.get("key_metadata")),
             _optional_longs(file.get("split_offsets")),
             _optional_longs(file.get("equality_ids")),
@@ -36,12 +37,12 @@ def data_file_bytes(file: Json, partition: bytes) -> bytes:
     )
 
 
-def _counts(pairs: Sequence[Json] | None) -> bytes:
-    return _list(None if pairs is None else [long_bytes(pair["key"]) + long_bytes(pair["value"]) for pair in pairs])
+def _counts(pairs: Sequence[tuple[int, int]] | None) -> bytes:
+    return _list(None if pairs is None else [long_bytes(column) + long_bytes(count) for column, count in pairs])
 
 
-def _bounds(pairs: Sequence[Json] | None) -> bytes:
-    return _list(None if pairs is None else [long_bytes(pair["key"]) + bytes_bytes(pair["value"]) for pair in pairs])
+def _bounds(pairs: Sequence[tuple[int, bytes]] | None) -> bytes:
+    return _list(None if pairs is None else [long_bytes(column) + bytes_bytes(bound) for column, bound in pairs])
 
 
 def _optional_longs(values: Sequence[int] | None) -> bytes:

@@ -6,7 +6,6 @@
 Bounds are hexadecimal text in JSON and bytes in a manifest.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from lakestream.catalog.values import Json, wanted
@@ -15,13 +14,18 @@ from lakestream.model.table_errors import InvalidTableChange
 DataFile = dict[str, Any]
 """A ContentFile in JSON."""
 
-_COUNTS = ("column-sizes", "value-counts", "null-value-counts", "nan-value-counts")
-_BOUNDS = ("lower-bounds", "upper-bounds")
-_OPTIONAL = ("split-offsets", "sort-order-id")
+_COUNTS = {
+    "column-sizes": "column_sizes",
+    "value-counts": "value_counts",
+    "null-value-counts": "null_value_counts",
+    "nan-value-counts": "nan_value_counts",
+}
+_BOUNDS = {"lower-bounds": "lower_bounds", "upper-bounds": "upper_bounds"}
+"""By their names in JSON, those in manifests."""
 
 
 def manifest_data_file(file: DataFile, spec: Json) -> Json:
-    """The `data_file` of a manifest entry, without its first row id."""
+    """The `data_file` of a manifest entry, as data_file_bytes.py takes it."""
     if wanted(file, "content", str).lower() != "data":
         raise InvalidTableChange(f"{file.get('file-path')} is a file of {file['content']}, and only data is appended")
     return {
@@ -31,14 +35,10 @@ def manifest_data_file(file: DataFile, spec: Json) -> Json:
         "partition": _partition(file, spec),
         "record_count": wanted(file, "record-count", int),
         "file_size_in_bytes": wanted(file, "file-size-in-bytes", int),
-        **{_avro(name): _pairs(file.get(name)) for name in _COUNTS},
-        **{_avro(name): _pairs(file.get(name), bytes.fromhex) for name in _BOUNDS},
-        **{_avro(name): file.get(name) for name in _OPTIONAL},
-        "key_metadata": None,
-        "equality_ids": None,
-        "referenced_data_file": None,
-        "content_offset": None,
-        "content_size_in_bytes": None,
+        **{avro: _pairs(file.get(name)) for name, avro in _COUNTS.items()},
+        **{avro: _bounds(file.get(name)) for name, avro in _BOUNDS.items()},
+        "split_offsets": file.get("split-offsets"),
+        "sort_order_id": file.get("sort-order-id"),
     }
 
 
@@ -52,11 +52,11 @@ def _partition(file: DataFile, spec: Json) -> Json:
     return {field["name"]: value for field, value in zip(fields, given, strict=True)}
 
 
-def _pairs(counts: Json | None, convert: Callable[[Any], Any] = lambda value: value) -> list[Json] | None:
-    if counts is None:
+def _pairs(counts: Json | None) -> list[tuple[int, int]] | None:
+    return None if counts is None else list(zip(counts["keys"], counts["values"], strict=True))
+
+
+def _bounds(bounds: Json | None) -> list[tuple[int, bytes]] | None:
+    if bounds is None:
         return None
-    return [{"key": key, "value": convert(value)} for key, value in zip(counts["keys"], counts["values"], strict=True)]
-
-
-def _avro(name: str) -> str:
-    return name.replace("-", "_")
+    return list(zip(bounds["keys"], map(bytes.fromhex, bounds["values"]), strict=True))

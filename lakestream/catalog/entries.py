@@ -18,7 +18,7 @@ import fastavro
 
 from lakestream.catalog.avro_file import avro_rows, long_bytes, optional_long, schema_text
 from lakestream.catalog.avro_schemas import manifest_schema
-from lakestream.catalog.data_file_bytes import data_file_bytes
+from lakestream.catalog.data_file_bytes import BOUNDS, COUNTS, data_file_bytes
 from lakestream.catalog.partition_values import partition_types
 from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
 from lakestream.catalog.values import Json, Metadata, by_id
@@ -121,7 +121,7 @@ class EntryFormat:
             first_row_id=file.get("first_row_id"),
             path=file["file_path"],
             rows=file["record_count"],
-            data_file=self.encode_data_file({"content": 0, **file}),
+            data_file=self.encode_data_file({"content": 0, **file, **_pairs_by_name(file)}),
         )
 
 
@@ -153,6 +153,12 @@ def _schemas(format_version: int, spec: str, types: tuple[str, ...]) -> tuple[st
     data_file = _type_of(whole, "data_file")
     partition = _type_of(data_file, "partition")
     return schema_text(whole), fastavro.parse_schema(data_file), fastavro.parse_schema(partition)
+
+
+def _pairs_by_name(file: Json) -> Json:
+    """Counts and bounds of a data file as Avro has them, lists of records, as pairs."""
+    found = ((name, file.get(name)) for name in (*COUNTS, *BOUNDS))
+    return {name: records and [(each["key"], each["value"]) for each in records] for name, records in found}
 
 
 def _type_of(record: Json, name: str) -> Json:

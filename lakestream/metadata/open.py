@@ -8,11 +8,11 @@ from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import InvalidSetting
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
-from lakestream.world.threads import SingleThread, Threads
+from lakestream.world.threads import ThreadPool, Threads
 
 
 def one_thread(name: str) -> Threads:
-    return SingleThread(name)
+    return ThreadPool(1, name)
 
 
 async def open_store(url: str, *, clock: Clock, ids: Ids, one_thread: OneThread = one_thread) -> MetadataStore:

@@ -5,7 +5,6 @@
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
@@ -22,66 +21,76 @@ class Threads(Protocol):
 
 
 class ThreadPool:
-    """A bounded pool. With `workers=1`, work runs in the order in which it was asked for."""
+    """A bounded number of threads, begun when they are needed. With `workers=1`, work runs in the order in which it was
+    asked for.
+
+    The standard library's executor does the same at twice the price: it keeps two futures and two locks for every piece
+    of work, and its answer takes two turns of the loop.
+    """
 
     def __init__(self, workers: int, name: str) -> None:
-        self._executor = ThreadPoolExecutor(max_workers=workers, thread_name_prefix=name)
-
-    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, lambda: work(*args, **kwargs))
-
-    def close(self) -> None:
-        self._executor.shutdown(wait=True, cancel_futures=False)
-
-
-class SingleThread:
-    """One thread; work runs in the order in which it was asked for. A pool of one worker does the same at twice the
-    price: it keeps two futures and two locks for every piece of work, and its answer takes two turns of the loop."""
-
-    def __init__(self, name: str) -> None:
+        self._workers = workers
+        self._name = name
         self._asked: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._thread = Thread(target=self._work, name=name, daemon=True)
-        self._thread.start()
+        self._threads: list[Thread] = []
+        self._unanswered = 0
+        """Counted on the event loop alone."""
+        self._closed = False
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What the work returns or raises. It runs to its end once it has begun; where the caller stops waiting before
+        that, it is not begun."""
+        if self._closed:
+            raise RuntimeError(f"the threads '{self._name}' are closed: nothing can be asked of them any more")
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
 
         def do() -> None:
             try:
-                result = work(*args, **kwargs)
+                result = None if answer.cancelled() else work(*args, **kwargs)
             except BaseException as error:  # noqa: BLE001 - it is raised where the work was asked for
-                _tell(loop, _fail, answer, error)
+                self._tell(loop, answer, None, error)
             else:
-                _tell(loop, _fill, answer, result)
+                self._tell(loop, answer, result, None)
 
+        self._unanswered += 1
+        if len(self._threads) < min(self._unanswered, self._workers):
+            self._begin_thread()
         self._asked.put(do)
         return await answer
 
     def close(self) -> None:
-        self._asked.put(None)
-        self._thread.join()
+        """Returns when all is done that was asked for and is still waited for."""
+        self._closed = True
+        for _ in self._threads:
+            self._asked.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _begin_thread(self) -> None:
+        thread = Thread(target=self._work, name=f"{self._name}-{len(self._threads)}", daemon=True)
+        thread.start()
+        self._threads.append(thread)
 
     def _work(self) -> None:
         while (do := self._asked.get()) is not None:
             do()
             del do  # or what it returned would live on until the next work comes
 
+    def _tell(
+        self, loop: asyncio.AbstractEventLoop, answer: "asyncio.Future[Any]", result: Any, error: BaseException | None
+    ) -> None:
+        with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+            loop.call_soon_threadsafe(self._answer, answer, result, error)
 
-def _tell(loop: asyncio.AbstractEventLoop, how: Callable[..., None], answer: "asyncio.Future[Any]", what: Any) -> None:
-    with suppress(RuntimeError):  # the loop was closed: nobody waits any more
-        loop.call_soon_threadsafe(how, answer, what)
-
-
-def _fill(answer: "asyncio.Future[Any]", result: Any) -> None:
-    if not answer.done():  # done: whoever asked stopped waiting
-        answer.set_result(result)
-
-
-def _fail(answer: "asyncio.Future[Any]", error: BaseException) -> None:
-    if not answer.done():
-        answer.set_exception(error)
+    def _answer(self, answer: "asyncio.Future[Any]", result: Any, error: BaseException | None) -> None:
+        self._unanswered -= 1
+        if answer.done():
+            return  # whoever asked stopped waiting
+        if error is None:
+            answer.set_result(result)
+        else:
+            answer.set_exception(error)
 
 
 class InlineThreads:
