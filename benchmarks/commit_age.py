@@ -34,6 +34,7 @@ import uvloop
 from rich.console import Console
 
 from benchmarks.order_records import NOW_MS
+from benchmarks.quantiles import quantile
 from benchmarks.report import ROOT, Outcome, Section, number, today
 from benchmarks.values import json_values
 from benchmarks.wal import LEASE_MS, Batch, Wal
@@ -286,7 +287,7 @@ def _rows(plan: Plan, tables: Tables, figures: Mapping[str, str]) -> list[list[s
     }
     rows = []
     for what, figure in figures.items():
-        young, old, new = (sorted(getattr(each, figure) for each in part) for part in parts.values())
+        young, old, new = ([getattr(each, figure) for each in part] for part in parts.values())
         bases_s = statistics.median(young), statistics.median(new)
         rows += [
             _row(f"{what}, {name}", seconds, *bases_s) for name, seconds in zip(parts, (young, old, new), strict=True)
@@ -295,6 +296,6 @@ def _rows(plan: Plan, tables: Tables, figures: Mapping[str, str]) -> list[list[s
 
 
 def _row(name: str, taken: Sequence[float], young_s: float, new_s: float) -> list[str]:
-    at_s = [taken[min(len(taken) - 1, int(len(taken) * part))] for part in (0.5, 0.9, 0.99)]
+    at_s = [quantile(taken, share) for share in (0.5, 0.9, 0.99)]
     by_part = [cell for each in at_s for cell in (number(each * 1e3), f"{each / young_s:.2f}x")]
-    return [name, *by_part, number(taken[-1] * 1e3), f"{at_s[0] / new_s:.2f}x", f"{at_s[-1] / new_s:.2f}x"]
+    return [name, *by_part, number(max(taken) * 1e3), f"{at_s[0] / new_s:.2f}x", f"{at_s[-1] / new_s:.2f}x"]

@@ -20,6 +20,7 @@ from rich.console import Console
 from benchmarks.clients import Load, Moved, consume, create_topic, delete_topic, latencies_s, produce
 from benchmarks.disk import durable_mb_s
 from benchmarks.peers.server import PeakMemory, Server
+from benchmarks.quantiles import quantile
 from benchmarks.report import Outcome, Section, Spread, number, today
 from benchmarks.side_by_side import side_by_side
 
@@ -142,7 +143,7 @@ def _latency(server: Server, seconds: float, topic: str, measured: Measured) -> 
     create_topic(server.bootstrap, topic, 1)
     taken = latencies_s(server.bootstrap, topic, seconds=seconds)
     delete_topic(server.bootstrap, topic)
-    p50, p99 = (taken[int(len(taken) * part)] * 1e3 for part in (0.5, 0.99))
+    p50, p99 = (quantile(taken, share) * 1e3 for share in (0.5, 0.99))
     measured.latency_ms.setdefault(server.name, []).append((p50, p99))
 
 

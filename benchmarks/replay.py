@@ -30,6 +30,7 @@ from benchmarks.clients import DRAIN_S_MAX, PROCESSES, Load, Moved, RoundFailed,
 from benchmarks.peers import lakestream
 from benchmarks.peers.lakestream import program
 from benchmarks.peers.server import Server
+from benchmarks.quantiles import quantile
 from benchmarks.report import ROOT, Outcome, Section, Spread, number, today
 
 PARTITIONS = 8
@@ -257,6 +258,5 @@ def _note(plan: Plan, measured: Measured) -> str:
 
 
 def _quantiles(taken_ms: Sequence[float]) -> str:
-    ordered = sorted(taken_ms)
-    parts = [ordered[int(len(ordered) * part)] for part in (0.5, 0.99)]
-    return " / ".join(number(each) for each in (*parts, ordered[-1])) + " ms"
+    parts = [quantile(taken_ms, share) for share in (0.5, 0.99)]
+    return " / ".join(number(each) for each in (*parts, max(taken_ms))) + " ms"

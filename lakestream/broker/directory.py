@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import structlog
 
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.errors import LakestreamError, UnknownPartition, UnknownTopic, UnknownTopicId
+from lakestream.model.errors import LakestreamError, UnknownPartition, UnknownTopic
 from lakestream.model.topic import PartitionId, Topic, TopicId
 from lakestream.model.topic_config import TopicConfig, typed_topic_config
 from lakestream.world.clock import Clock
@@ -68,16 +68,6 @@ class Directory:
             entry = self._by_name.get(name)
         if entry is None:
             raise UnknownTopic(f"there is no topic '{name}'; create it first")
-        return entry
-
-    async def find_id(self, topic: TopicId) -> TopicEntry:
-        """Raises UnknownTopicId, after having asked the store."""
-        entry = self._by_id.get(topic)
-        if entry is None:
-            await self.refresh()
-            entry = self._by_id.get(topic)
-        if entry is None:
-            raise UnknownTopicId(f"there is no topic with id {topic.hex()}; it may have been deleted")
         return entry
 
     def follow(self) -> None:

@@ -8,28 +8,23 @@
 The caller moves the pointer, because it does so together with more: the topic's spans, the job, the fencing token.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from lakestream.catalog.apply import apply_updates
-from lakestream.catalog.commit_names import LEDGER_NAME, CommitNames, is_settled, version_of
+from lakestream.catalog.commit_names import CommitNames, version_of
 from lakestream.catalog.data_files import DataFile
-from lakestream.catalog.entries import ManifestFile, Status
-from lakestream.catalog.expiry import (
-    SNAPSHOTS_KEPT,
-    may_free_data,
-    snapshots_to_expire,
-    superfluous_files,
-    superfluous_ledgers,
-)
+from lakestream.catalog.entries import Status
+from lakestream.catalog.expiry import SNAPSHOTS_KEPT, snapshots_to_expire
 from lakestream.catalog.hourly_tags import hourly_tags
 from lakestream.catalog.kept import Kept
 from lakestream.catalog.lineage import last_rows_ms
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles
+from lakestream.catalog.needed_files import NeededFiles
 from lakestream.catalog.reading import SnapshotFiles
 from lakestream.catalog.removals import remove_files
 from lakestream.catalog.rolling_ahead import roll_ahead
@@ -56,8 +51,6 @@ from lakestream.world.ids import Ids, derived_uuid
 from lakestream.world.tasks import both
 
 _LATEST_MS = 2**63 - 1
-GC_ENABLED = "gc.enabled"
-"""A table property of Iceberg: `false` says that others use the data files as well."""
 _BRANCHES = (LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH)
 """Those that files are appended to."""
 _AHEAD_BYTES_MAX = 16 * 1024 * 1024
@@ -91,6 +84,7 @@ class TopicCommits:
         self._objects = objects
         self._files = files
         self._snapshots = SnapshotFiles(objects)
+        self._needed = NeededFiles(objects, self._snapshots)
         self._clock = clock
         self._ids = ids
         self._ahead: Kept[RolledAhead] = Kept(
@@ -264,52 +258,20 @@ class TopicCommits:
     async def expire(
         self, pointer: TablePointer, *, keep: int = SNAPSHOTS_KEPT, trimmed_before_ms: int | None = None
     ) -> PreparedCommit | None:
-        """Forget snapshots that the table can do without (expiry.py); None where there are none. All manifest lists are
-        read (they mostly are in memory), so that nothing is deleted that any branch or tag still needs."""
+        """Forget snapshots that the table can do without (expiry.py); None where it needs all. Raises DamagedTable."""
         base = await self._files.read(pointer.metadata_location)
         expired = snapshots_to_expire(base.metadata, keep=keep, trimmed_before_ms=trimmed_before_ms)
         if not expired:
             return None
-        ids = {snapshot["snapshot-id"] for snapshot in expired}
-        lists = await self._lists(base.metadata)
-        old = [rows for id, rows in lists.items() if id in ids]
-        kept = [rows for id, rows in lists.items() if id not in ids]
-        superfluous = [
-            *superfluous_files(expired, old, kept),
-            *(await self._dead_data(base.metadata, old, kept) if may_free_data(base.metadata, expired) else ()),
-        ]
-        updates = ({"action": "remove-snapshots", "snapshot-ids": sorted(ids)},)
-        return await self._next(pointer, base, updates, superfluous=tuple(self._own(base.metadata, superfluous)))
+        ids = sorted(snapshot["snapshot-id"] for snapshot in expired)
+        updates = ({"action": "remove-snapshots", "snapshot-ids": ids},)
+        superfluous = await self._needed.superfluous_without(base.metadata, expired)
+        return await self._next(pointer, base, updates, superfluous=superfluous)
 
     async def has_trimmed(self, pointer: TablePointer) -> bool:
         """Whether snapshots are kept that retention has made superfluous, but for its grace."""
         base = await self._files.read(pointer.metadata_location)
         return bool(snapshots_to_expire(base.metadata, keep=SNAPSHOTS_KEPT, trimmed_before_ms=_LATEST_MS))
-
-    async def _dead_data(
-        self, metadata: Metadata, old: Iterable[Sequence[ManifestFile]], kept: Iterable[Sequence[ManifestFile]]
-    ) -> list[str]:
-        """Files of data and of deletes that only the old lists lead to, and ledgers of whose files none is left."""
-        if not _may_delete_data(metadata):
-            return []
-        staying = {row["manifest_path"]: row for rows in kept for row in rows}
-        going = {row["manifest_path"]: row for rows in old for row in rows if row["manifest_path"] not in staying}
-        candidates = await self._live_paths(metadata, going.values())
-        living = await self._live_paths(metadata, staying.values()) if candidates else set()
-        dead = sorted(candidates - living)
-        return [*dead, *superfluous_ledgers(dead, living)]
-
-    async def _live_paths(self, metadata: Metadata, rows: Iterable[ManifestFile]) -> set[str]:
-        return {path for row in rows for path in await self._snapshots.live_paths(metadata, row)}
-
-    def _own(self, metadata: Metadata, locations: Iterable[str]) -> list[str]:
-        """Those that lie in the table's folders. Others may be somebody else's too."""
-        folders = (f"{metadata['location']}/", f"{self._objects.log_folder(metadata['table-uuid'])}/")
-        return [location for location in locations if location.startswith(folders)]
-
-    async def _lists(self, metadata: Metadata) -> dict[int, Sequence[ManifestFile]]:
-        """The manifest lists of all snapshots, by id."""
-        return {snapshot["snapshot-id"]: await self._snapshots.list_of(snapshot) for snapshot in metadata["snapshots"]}
 
     def _names(self, table: TableId, *, version: int) -> CommitNames:
         return CommitNames(folder=self._objects.commits_folder(table), version=version, attempt=self._ids.uuid())
@@ -348,30 +310,12 @@ class TopicCommits:
     async def leftovers(self, listed: Sequence[str], pointer: TablePointer) -> list[str]:
         """What commits that failed or crashed left behind among the objects `listed`, which must have been listed
         before the pointer was read. Raises DamagedTable."""
-        version = version_of(pointer.metadata_location)
-        metadata = (await self._files.read(pointer.metadata_location)).metadata
-        needed = {
-            pointer.metadata_location,
-            *(entry["metadata-file"] for entry in metadata.get("metadata-log") or ()),
-            *(snapshot["manifest-list"] for snapshot in metadata["snapshots"]),
-            *(row["manifest_path"] for rows in (await self._lists(metadata)).values() for row in rows),
-        }
-        return [location for location in listed if is_settled(location, version) and location not in needed]
+        return await self._needed.leftovers(listed, await self._files.read(pointer.metadata_location))
 
     async def unreached(self, listed: Sequence[str], pointer: TablePointer) -> list[str]:
         """Those of the data files and ledgers `listed` that no snapshot leads to; they must have been listed before the
         pointer was read. Raises DamagedTable."""
-        metadata = (await self._files.read(pointer.metadata_location)).metadata
-        if not _may_delete_data(metadata):
-            return []
-        rows = {row["manifest_path"]: row for own in (await self._lists(metadata)).values() for row in own}
-        living = await self._live_paths(metadata, rows.values())
-        needed = living | {f"{path.rpartition('/')[0]}/{LEDGER_NAME}" for path in living}
-        return [location for location in listed if location not in needed]
-
-    async def manifests_of(self, metadata: Metadata, snapshot_id: int) -> Sequence[ManifestFile]:
-        """What a snapshot is made of. Raises DamagedTable."""
-        return await self._snapshots.manifest_list(metadata, snapshot_id)
+        return await self._needed.unreached(listed, (await self._files.read(pointer.metadata_location)).metadata)
 
     async def finish(self, prepared: PreparedCommit) -> None:
         """The pointer has moved: files that the table no longer needs go. The commit stands if they do not."""
@@ -383,7 +327,3 @@ class TopicCommits:
         store did not answer), ask what became of the transaction first."""
         await self._files.delete((prepared.move.pointer.metadata_location,))
         await self._snapshots.delete([new.location for new in prepared.objects])
-
-
-def _may_delete_data(metadata: Metadata) -> bool:
-    return str((metadata.get("properties") or {}).get(GC_ENABLED, "true")).lower() != "false"

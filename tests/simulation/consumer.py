@@ -92,7 +92,7 @@ class Follower:
 
     def _enter(self, asks: Sequence[FetchAsk], limits: FetchLimits) -> Callable[[Broker], Awaitable[Awaitable[Any]]]:
         async def enter(broker: Broker) -> Awaitable[list[Fetched]]:
-            await broker.directory.find_id(self.topic.id)
+            await broker.directory.find(self.topic.name)
             return broker.fetching.fetch(asks, limits)
 
         return enter

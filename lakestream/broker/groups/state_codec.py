@@ -59,10 +59,6 @@ class StateWriter:
         return _whole(GroupKind.CONSUMER, CONSUMER_FIELDS, parts)
 
 
-def encode_state(state: GroupState) -> bytes:
-    return StateWriter().encode(state)
-
-
 def decode_state(data: bytes) -> GroupState:
     try:
         if data[0] != VERSION:

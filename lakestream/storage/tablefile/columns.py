@@ -109,11 +109,6 @@ def iceberg_fields(columns: tuple[Column, ...] = VISIBLE) -> list[dict[str, Any]
     ]
 
 
-def raw_topic_schema(schema_id: int = 0) -> dict[str, Any]:
-    """The Iceberg schema of a topic without typed columns."""
-    return {"type": "struct", "schema-id": schema_id, "fields": iceberg_fields()}
-
-
 def _headers_type() -> dict[str, Any]:
     return {
         "type": "list",

@@ -41,11 +41,6 @@ class Faults(Protocol):
         ...
 
 
-class NoFaults:
-    def next(self, verb: str, key: str) -> Fault:
-        return Fault()
-
-
 class ScriptedFaults:
     """Each call of `verb` takes the next fault; when they are used up, all is well."""
 

@@ -12,7 +12,7 @@ from lakestream.broker.groups.state import (
     SavedClassicMember,
     SeenTopic,
 )
-from lakestream.broker.groups.state_codec import encode_state
+from lakestream.broker.groups.state_codec import StateWriter
 from lakestream.model.group import TopicPartition
 
 HERE = Path(__file__).parent
@@ -88,7 +88,7 @@ def main() -> None:
         path = HERE / f"v1_{name}.bin"
         if path.exists():
             raise SystemExit(f"{path} is there already; a golden file is never rewritten")
-        path.write_bytes(encode_state(state))
+        path.write_bytes(StateWriter().encode(state))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lakestream.catalog.manifests import decode_manifest_list
 from lakestream.catalog.values import Json
 from lakestream.model.config_edit import ConfigEdit, ConfigOperation
 from lakestream.model.errors import InvalidTopicConfig
@@ -139,8 +140,8 @@ def test_old_snapshots_expire_with_their_files() -> None:
         assert lists < found
         needed = set()
         for one in metadata["snapshots"]:
-            rows = await face.commits.manifests_of(metadata, one["snapshot-id"])
-            needed |= {row["manifest_path"] for row in rows}
+            written = await face.objects.get(one["manifest-list"].removeprefix("memory:///"))
+            needed |= {row["manifest_path"] for row in decode_manifest_list(written, one["manifest-list"])}
         assert found == lists | needed
 
     with_face(scenario)

@@ -24,7 +24,7 @@ from lakestream.broker.groups.embedded import _INT16, _INT32
 from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.groups.machine import GroupMachine, new_machine, restored_machine
 from lakestream.broker.groups.state import Assignment, ProtocolOffer
-from lakestream.broker.groups.state_codec import decode_state, encode_state
+from lakestream.broker.groups.state_codec import StateWriter, decode_state
 from lakestream.broker.groups.topics import TopicImage, TopicsImage
 from lakestream.broker.groups.turn import Ticket, Turn
 from lakestream.model.group import TopicPartition
@@ -209,7 +209,7 @@ class Bench:
             assert ticket not in self.answers, "a request was answered twice"
             self.answers[ticket] = answer
         if turn.persist:
-            self.saved = encode_state(self.machine.snapshot())
+            self.saved = StateWriter().encode(self.machine.snapshot())
             self.saves += 1
 
 

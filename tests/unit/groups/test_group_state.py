@@ -17,7 +17,7 @@ from lakestream.broker.groups.state import (
     SavedClassicMember,
     SeenTopic,
 )
-from lakestream.broker.groups.state_codec import StateWriter, decode_state, encode_state
+from lakestream.broker.groups.state_codec import StateWriter, decode_state
 from lakestream.model.errors import Corrupt
 from lakestream.model.group import TopicPartition
 from tests.golden.groups.make import CLASSIC, CONSUMER
@@ -89,24 +89,24 @@ consumer_states = st.builds(
 def test_what_a_writer_remembers_changes_nothing_that_it_writes(states: list[GroupState]) -> None:
     writer = StateWriter()
     for state in (*states, *states):
-        assert writer.encode(state) == encode_state(state)
+        assert writer.encode(state) == StateWriter().encode(state)
 
 
 @given(classic_states | consumer_states)
 def test_a_state_is_read_back(state: GroupState) -> None:
-    assert decode_state(encode_state(state)) == state
+    assert decode_state(StateWriter().encode(state)) == state
 
 
 @given(classic_states | consumer_states, st.data())
 def test_a_cut_state_is_noticed(state: GroupState, data: st.DataObject) -> None:
-    written = encode_state(state)
+    written = StateWriter().encode(state)
     with pytest.raises(Corrupt):
         decode_state(written[: data.draw(st.integers(0, len(written) - 1))])
 
 
 def test_a_newer_version_is_refused() -> None:
     with pytest.raises(Corrupt, match="version 2"):
-        decode_state(b"\x02" + encode_state(ClassicState())[1:])
+        decode_state(b"\x02" + StateWriter().encode(ClassicState())[1:])
 
 
 @pytest.mark.parametrize(("name", "state"), [("classic", CLASSIC), ("consumer", CONSUMER)])

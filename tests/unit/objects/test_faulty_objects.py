@@ -12,7 +12,6 @@ from lakestream.world.objects.faulty import (
     FaultKind,
     FaultRates,
     FaultyObjects,
-    NoFaults,
     RandomFaults,
     ScriptedFaults,
 )
@@ -117,7 +116,7 @@ def test_a_seed_decides_every_fault() -> None:
 def test_faults_can_be_calmed() -> None:
     async def body() -> None:
         store = faulty("put", *[FaultKind.REFUSED] * 10)
-        store.faults = NoFaults()
+        store.faults = ScriptedFaults("put", [])
         await store.put("a", [b"1"])
 
     asyncio.run(body())
