@@ -96,7 +96,7 @@ async def _pipeline(settings: Settings, life: Life) -> None:
         rewriter.cancel()
         await tasks.close()
         await lease.leave()
-        await waiting.run(session.stop)
+        await rewriter.close()
         await http.stop()
         await store.close()
         await objects.close()

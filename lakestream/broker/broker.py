@@ -144,6 +144,7 @@ async def build_broker(
         metrics=metrics,
         on_stored=wakeups.wake,
     )
+    fetching = Fetching(index, reader, wakeups, clock, metrics)
     return Broker(
         limits=limits,
         clock=clock,
@@ -162,8 +163,8 @@ async def build_broker(
             decompressed_bytes_max=limits.decompressed_bytes_max,
         ),
         wal=wal,
-        fetching=Fetching(index, reader, wakeups, clock, metrics),
-        offsets=Offsets(store, reader, threads, limits.decompressed_bytes_max),
+        fetching=fetching,
+        offsets=Offsets(store, reader, threads, fetching.losses, limits.decompressed_bytes_max),
         topics=Topics(
             store=store, directory=directory, index=index, ids=ids, partitions_default=limits.partitions_default
         ),

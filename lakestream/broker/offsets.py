@@ -1,20 +1,29 @@
 """Offsets: where a partition begins and ends, and the exact record at a time.
 
 Every answer comes from a fresh read of the store, so it holds all that was acknowledged, by any broker,
-before the question.
+before the question. An object missing behind it means that its place has moved meanwhile: look again, then
+fail loudly, as fetching does.
+
+A batch that cannot be opened counts as one record with its header's greatest time, in the WAL as in a table.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
 
+from lakestream.broker.losses import Losses
 from lakestream.metadata.store import MetadataStore, ViewAsk
-from lakestream.model.errors import UnknownPartition
+from lakestream.model.errors import LakestreamError, ObjectMissing, SegmentLost, UnknownPartition
 from lakestream.model.place import FileSpan, Span, Tail
 from lakestream.model.topic import PartitionId
-from lakestream.storage.reader.placed import batches_of
+from lakestream.storage.reader.placed import PlacedBatch, batches_of
 from lakestream.storage.reader.reader import Reader
-from lakestream.storage.records.timestamps import first_at_or_after, max_timestamp
+from lakestream.storage.records.errors import BadBatch
+from lakestream.storage.records.header import read_header
+from lakestream.storage.records.timestamps import Found, first_at_or_after, max_timestamp
 from lakestream.world.threads import Threads
+
+T = TypeVar("T")
 
 
 class OffsetAtTime(NamedTuple):
@@ -28,11 +37,23 @@ NONE = OffsetAtTime(-1, -1)
 SPANS_PER_READ = 256
 
 
+class _Unreadable(Exception):
+    """A span that a lookup needs, by the first offset of it that counts."""
+
+    def __init__(self, offset: int, error: LakestreamError) -> None:
+        super().__init__(str(error))
+        self.offset = offset
+        self.error = error
+
+
 class Offsets:
-    def __init__(self, store: MetadataStore, reader: Reader, threads: Threads, decompressed_bytes_max: int) -> None:
+    def __init__(
+        self, store: MetadataStore, reader: Reader, threads: Threads, losses: Losses, decompressed_bytes_max: int
+    ) -> None:
         self._store = store
         self._reader = reader
         self._threads = threads
+        self._losses = losses
         self._decompressed_bytes_max = decompressed_bytes_max
 
     async def tail(self, partition: PartitionId) -> Tail:
@@ -48,37 +69,67 @@ class Offsets:
 
     async def at_time(self, partition: PartitionId, timestamp_ms: int) -> OffsetAtTime:
         """The first record whose timestamp is this or later."""
+        return await self._looked_up(partition, partial(self._at_time, partition, timestamp_ms))
+
+    async def at_max_timestamp(self, partition: PartitionId) -> OffsetAtTime:
+        """The first record that has the partition's greatest timestamp."""
+        return await self._looked_up(partition, partial(self._at_max_timestamp, partition))
+
+    async def _looked_up(self, partition: PartitionId, look: Callable[[], Awaitable[OffsetAtTime]]) -> OffsetAtTime:
+        try:
+            return await look()
+        except _Unreadable as met:
+            if not isinstance(met.error, ObjectMissing):
+                raise self._told(partition, met) from met
+        try:
+            return await look()
+        except _Unreadable as met:
+            raise self._told(partition, met) from met
+
+    def _told(self, partition: PartitionId, met: _Unreadable) -> LakestreamError:
+        error = met.error
+        if isinstance(error, ObjectMissing):
+            error = SegmentLost(f"records from offset {met.offset} on cannot be read: {error}. Restore the object")
+        self._losses.met(partition, met.offset, error)
+        return error
+
+    async def _at_time(self, partition: PartitionId, timestamp_ms: int) -> OffsetAtTime:
         log_start = (await self.tail(partition)).log_start
         span = await self._store.span_at_time(partition, timestamp_ms)
         while span is not None:
-            found = await self._in_span(span, log_start, timestamp_ms)
+            found = await _read(span, log_start, self._in_span(span, log_start, timestamp_ms))
             if found is not None:
                 return found
             # only a record below log_start matched: the span is cut through by it
             span = await self._next_span(partition, span.last_offset + 1, timestamp_ms)
         return NONE
 
-    async def at_max_timestamp(self, partition: PartitionId) -> OffsetAtTime:
-        """The first record that has the partition's greatest timestamp."""
+    async def _at_max_timestamp(self, partition: PartitionId) -> OffsetAtTime:
         log_start = (await self.tail(partition)).log_start
         span = await self._store.span_of_max_timestamp(partition)
         if span is None:
             return NONE
         if span.base_offset >= log_start:
-            return await self.at_time(partition, span.max_timestamp_ms)
+            return await self._at_time(partition, span.max_timestamp_ms)
         return await self._max_after_cut(partition, log_start)
 
     async def _max_after_cut(self, partition: PartitionId, log_start: int) -> OffsetAtTime:
-        """The same, where log_start cuts through the span that had it: the record may be among the deleted."""
-        best, offset = NONE, log_start
+        """The same, where log_start cuts through the span that had it: the record may be among the deleted.
+
+        Spans that are whole say their greatest time themselves, so that at most one of them is opened.
+        """
+        best, latest, offset = NONE, None, log_start
         while True:
             (view,) = await self._store.views([ViewAsk(partition, offset, SPANS_PER_READ)])
             if view is None or not view.spans:
-                return best
+                break
             for span in view.spans:
-                if span.max_timestamp_ms > best.timestamp_ms:
-                    best = max(best, await self._max_in_span(span, log_start), key=lambda each: each.timestamp_ms)
+                if span.base_offset < log_start:
+                    best = await _read(span, log_start, self._max_in_span(span, log_start))
+                elif span.max_timestamp_ms > (best.timestamp_ms if latest is None else latest.max_timestamp_ms):
+                    latest = span
             offset = view.spans[-1].last_offset + 1
+        return best if latest is None else await _read(latest, log_start, self._max_in_span(latest, log_start))
 
     async def _next_span(self, partition: PartitionId, offset: int, timestamp_ms: int) -> Span | FileSpan | None:
         """The first span from `offset` on that has a record of this time or later."""
@@ -111,23 +162,37 @@ class Offsets:
 
     def _search_max(self, span: Span, pieces: Sequence[memoryview], log_start: int) -> OffsetAtTime:
         best = NONE
-        for base, last, data in batches_of(span, pieces):
-            if last < log_start:
+        for batch in batches_of(span, pieces):
+            if batch.last_offset < log_start:
                 continue
-            record = max_timestamp(data, from_delta=max(0, log_start - base), bytes_max=self._decompressed_bytes_max)
+            record = self._record(batch, log_start, max_timestamp)
             if record is not None and record.timestamp_ms > best.timestamp_ms:
-                best = OffsetAtTime(base + record.offset_delta, record.timestamp_ms)
+                best = record
         return best
 
     def _search(
         self, span: Span, pieces: Sequence[memoryview], log_start: int, timestamp_ms: int
     ) -> OffsetAtTime | None:
-        for base, last, data in batches_of(span, pieces):
-            if last < log_start:
+        for batch in batches_of(span, pieces):
+            if batch.last_offset < log_start:
                 continue
-            record = first_at_or_after(
-                data, timestamp_ms, from_delta=max(0, log_start - base), bytes_max=self._decompressed_bytes_max
-            )
-            if record is not None:
-                return OffsetAtTime(base + record.offset_delta, record.timestamp_ms)
+            record = self._record(batch, log_start, partial(first_at_or_after, timestamp_ms=timestamp_ms))
+            if record is not None and record.timestamp_ms >= timestamp_ms:
+                return record
         return None
+
+    def _record(self, batch: PlacedBatch, log_start: int, find: Callable[..., Found | None]) -> OffsetAtTime | None:
+        """What is found in a batch, from `log_start` on."""
+        from_delta = max(0, log_start - batch.base_offset)
+        try:
+            found = find(batch.data, from_delta=from_delta, bytes_max=self._decompressed_bytes_max)
+        except BadBatch:
+            found = Found(from_delta, read_header(batch.data).max_timestamp_ms)
+        return None if found is None else OffsetAtTime(batch.base_offset + found.offset_delta, found.timestamp_ms)
+
+
+async def _read(span: Span | FileSpan, log_start: int, finding: Awaitable[T]) -> T:
+    try:
+        return await finding
+    except LakestreamError as error:
+        raise _Unreadable(max(span.base_offset, log_start), error) from error

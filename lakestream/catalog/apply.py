@@ -42,6 +42,8 @@ TABLE_UPDATES: dict[str, Update] = {
     "remove-partition-statistics": partial(snapshots.remove_statistics, kind="partition-statistics"),
 }
 
+_OF_THE_LAYOUT = frozenset({"set-current-schema", "set-default-spec", "set-default-sort-order"})
+
 
 def apply_updates(base: Metadata, updates: Sequence[Json], *, now_ms: int) -> Metadata:
     """The next metadata of a table; `base` stays as it is. Raises InvalidTableChange, CommitConflict."""
@@ -50,6 +52,8 @@ def apply_updates(base: Metadata, updates: Sequence[Json], *, now_ms: int) -> Me
     if not draft.added_snapshots:
         draft.metadata["last-updated-ms"] = max(now_ms, base.get("last-updated-ms", 0))
     snapshots.settle_snapshot_log(draft)
+    if any(update["action"] in _OF_THE_LAYOUT for update in updates):
+        layout.check_compatible(draft)
     return draft.metadata
 
 

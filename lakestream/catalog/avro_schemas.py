@@ -6,7 +6,7 @@ A manifest's schema depends on the partition spec; everything else is fixed. Ids
 from collections.abc import Sequence
 from typing import Any
 
-from lakestream.catalog.partition_values import avro_type
+from lakestream.catalog.partition_values import UNKNOWN, avro_type
 from lakestream.catalog.values import Json
 
 
@@ -50,10 +50,26 @@ _DATA_FILE_V3 = (
 )
 
 
+def _partition_field(id: int, name: str, type: str) -> Json:
+    """Avro has no choice of null or null."""
+    return _field(id, name, avro_type(type)) if type == UNKNOWN else _optional(id, name, avro_type(type))
+
+
+def avro_name(name: str) -> str:
+    """As Iceberg's own library writes the name of a partition field where Avro would not take it: user-id is
+    user_x2Did. Readers go by field ids; but Java does not open a file with a name that Avro does not know."""
+    first = name[0] if name[0].isalpha() or name[0] == "_" else _escaped(name[0])
+    return first + "".join(one if one.isalnum() or one == "_" else _escaped(one) for one in name[1:])
+
+
+def _escaped(character: str) -> str:
+    return f"_{character}" if character.isdecimal() else f"_x{ord(character):X}"
+
+
 def manifest_schema(format_version: int, spec: Json, types: Sequence[str]) -> Json:
     """`types` are those of the spec's partition fields."""
     partition = [
-        _optional(field["field-id"], field["name"], avro_type(type))
+        _partition_field(field["field-id"], avro_name(field["name"]), type)
         for field, type in zip(spec["fields"], types, strict=True)
     ]
     data_file = [

@@ -4,12 +4,19 @@ create request  ->  fresh field ids, spec, order, properties  ->  metadata (form
 staged create: the same metadata is handed out, not kept; later a commit brings it back as updates on `empty_table`
 """
 
-from lakestream.catalog.schema_ids import mapped, with_fresh_ids
+from lakestream.catalog.schema_ids import fields_by_id, mapped, with_fresh_ids
 from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION, FORMAT_VERSIONS
-from lakestream.catalog.updates.layout import PARTITION_FIELD_ID_BEFORE_FIRST, UNSORTED_ORDER_ID
+from lakestream.catalog.updates.layout import (
+    PARTITION_FIELD_ID_BEFORE_FIRST,
+    UNSORTED_ORDER_ID,
+    check_sources,
+    checked_partition_fields,
+    checked_sort_fields,
+    source_ids,
+)
 from lakestream.catalog.updates.schemas import check_schema, highest_field_id
 from lakestream.catalog.updates.snapshots import NO_SNAPSHOT
-from lakestream.catalog.values import Json, Metadata, wanted, wanted_objects, wanted_texts
+from lakestream.catalog.values import Json, Metadata, shown, wanted, wanted_texts, whole_number
 from lakestream.model.table_errors import InvalidTableChange
 
 DEFAULT_FORMAT_VERSION = 2
@@ -71,6 +78,8 @@ def new_table(request: Json, *, uuid: str, location: str, now_ms: int) -> Metada
     check_schema(schema, format_version)
     spec = _spec(request.get("partition-spec"), fresh_of)
     order = _order(request.get("write-order"), fresh_of)
+    for what, fields in (("partition spec", spec["fields"]), ("sort order", order["fields"])):
+        check_sources(fields, fields_by_id(schema), what)
     kept = {key: value for key, value in asked.items() if key not in RESERVED_PROPERTIES}
     current = {**schema, "schema-id": 0}
     repeated = {"schema": current, "partition-spec": spec["fields"]} if format_version == 1 else {}
@@ -98,10 +107,11 @@ def format_version_of(updates: list[Json]) -> int:
 
 def _format_version(properties: dict[str, str]) -> int:
     asked = properties.get("format-version", str(DEFAULT_FORMAT_VERSION))
-    if not asked.isdecimal():
-        raise InvalidTableChange(f"format-version must be one of {FORMAT_VERSIONS}, not '{asked}'")
-    _check_format_version(int(asked))
-    return int(asked)
+    version = whole_number(asked)
+    if version is None:
+        raise InvalidTableChange(f"format-version must be one of {FORMAT_VERSIONS}, not {shown(asked)}")
+    _check_format_version(version)
+    return version
 
 
 def _check_format_version(version: int) -> None:
@@ -110,7 +120,7 @@ def _check_format_version(version: int) -> None:
 
 
 def _spec(asked: Json | None, fresh_of: dict[int, int]) -> Json:
-    fields = wanted_objects(asked, "fields") if asked is not None else []
+    fields = checked_partition_fields(asked) if asked is not None else []
     numbered = [
         {
             **_with_fresh_sources(field, fresh_of, "partition field"),
@@ -122,12 +132,11 @@ def _spec(asked: Json | None, fresh_of: dict[int, int]) -> Json:
 
 
 def _order(asked: Json | None, fresh_of: dict[int, int]) -> Json:
-    fields = wanted_objects(asked, "fields") if asked is not None else []
+    fields = checked_sort_fields(asked) if asked is not None else []
     numbered = [_with_fresh_sources(field, fresh_of, "sort field") for field in fields]
     return {"order-id": UNSORTED_ORDER_ID + 1 if fields else UNSORTED_ORDER_ID, "fields": numbered}
 
 
 def _with_fresh_sources(field: Json, fresh_of: dict[int, int], what: str) -> Json:
-    if "source-ids" in field:
-        return {**field, "source-ids": [mapped(fresh_of, id, what) for id in wanted(field, "source-ids", list)]}
-    return {**field, "source-id": mapped(fresh_of, wanted(field, "source-id", int), what)}
+    fresh = [mapped(fresh_of, id, what) for id in source_ids(field)]
+    return {**field, **({"source-ids": fresh} if "source-ids" in field else {"source-id": fresh[0]})}

@@ -17,12 +17,12 @@ from typing import Any
 import fastavro
 
 from lakestream.catalog.avro_file import avro_rows, long_bytes, optional_long, schema_text
-from lakestream.catalog.avro_schemas import manifest_schema
+from lakestream.catalog.avro_schemas import avro_name, manifest_schema
 from lakestream.catalog.data_file_bytes import BOUNDS, COUNTS, data_file_bytes
 from lakestream.catalog.partition_values import partition_types
 from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
 from lakestream.catalog.values import Json, Metadata, by_id
-from lakestream.model.table_errors import InvalidTableChange
+from lakestream.model.table_errors import DamagedTable, InvalidTableChange
 from lakestream.world.objects.store import Buffer
 
 ManifestFile = dict[str, Any]
@@ -86,7 +86,8 @@ class EntryFormat:
         if not self.types:
             return b""
         out = io.BytesIO()
-        fastavro.schemaless_writer(out, self._partition, values)
+        named = {avro_name(field["name"]): values.get(field["name"]) for field in self.spec["fields"]}
+        fastavro.schemaless_writer(out, self._partition, named)
         return out.getvalue()
 
     def file_bytes(self, entry: Entry) -> int:
@@ -121,8 +122,17 @@ class EntryFormat:
             first_row_id=file.get("first_row_id"),
             path=file["file_path"],
             rows=file["record_count"],
-            data_file=self.encode_data_file({"content": 0, **file, **_pairs_by_name(file)}),
+            data_file=self.encode_data_file(
+                {"content": 0, **file, **_pairs_by_name(file), "partition": self._partition_values(file["partition"])}
+            ),
         )
+
+    def _partition_values(self, found: Json) -> Json:
+        """By the names of the spec, in whose order they stand; manifests have names that Avro takes."""
+        fields = self.spec["fields"]
+        if len(found) != len(fields):
+            raise DamagedTable(f"a manifest has {len(found)} partition values where its spec has {len(fields)} fields")
+        return {field["name"]: value for field, value in zip(fields, found.values(), strict=True)}
 
 
 def settled_entries(entries: Sequence[Entry], row: ManifestFile) -> list[Entry]:

@@ -4,7 +4,7 @@ A topic's table has more names: with `__log` behind it, it is seen as the log, w
 set aside. Nothing else can take these names, also while the topic keeps its table from being shown.
 """
 
-from lakestream.catalog.topic_table import branch_of
+from lakestream.catalog.topic_table import all_names, branch_of
 from lakestream.metadata.missing import shown_table, table_exists
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.table import STREAMS, Namespace, TableKind, TablePointer
@@ -37,6 +37,13 @@ class TableNames:
     async def is_taken(self, namespace: Namespace, name: str) -> bool:
         """By a table, a view, or a topic's log."""
         return await self._store.table(namespace, name) is not None or await self._meant(namespace, name) is not None
+
+    async def check_free_for_topic(self, namespace: Namespace, name: str) -> None:
+        """Whether a topic's table can have this name, and those of its branches: another table there would hide
+        them."""
+        for one in all_names(name):
+            if await self.is_taken(namespace, one):
+                raise table_exists(namespace, one)
 
     async def check_free(self, namespace: Namespace, name: str) -> None:
         """Whether strangers may make a table of this name."""

@@ -4,10 +4,20 @@
 Kafka reads, and nobody but the catalog moves it. Ordinary tables are not guarded.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from lakestream.catalog.schema_ids import fields_by_id
 from lakestream.catalog.updates.draft import LAST_ADDED
-from lakestream.catalog.values import Json, Metadata, by_id, wanted, wanted_texts
+from lakestream.catalog.values import (
+    Json,
+    Metadata,
+    by_id,
+    wanted,
+    wanted_ids,
+    wanted_objects,
+    wanted_strings,
+    wanted_texts,
+)
 from lakestream.model.file_compression import UnknownCompression, compression_of
 from lakestream.model.table import MAIN_BRANCH, OWN_BRANCHES
 from lakestream.model.table_errors import Guarded
@@ -30,6 +40,14 @@ def check_change(metadata: Metadata, updates: Sequence[Json]) -> None:
         rule = RULES.get(action, _unknown)
         if (reason := rule(metadata, update)) is not None:
             raise Guarded(f"{action} is refused on the table of a topic: {reason}")
+
+
+def check_heads(before: Metadata, after: Metadata) -> None:
+    """Whatever the updates were together: our branches are where they were, and `main` is somewhere. Raises Guarded."""
+    for name in (*OWN_BRANCHES, MAIN_BRANCH):
+        was, now = (metadata["refs"].get(name) for metadata in (before, after))
+        if (was is not None and now is None) or (name in OWN_BRANCHES and was != now):
+            raise Guarded(f"the change is refused on the table of a topic: the branch '{name}' would be lost by it")
 
 
 def check_drop(metadata: Metadata, name: str) -> None:
@@ -98,17 +116,13 @@ def _no_replacing(metadata: Metadata, update: Json) -> str | None:
 
 
 def _no_heads(metadata: Metadata, update: Json) -> str | None:
-    ids = set(wanted(update, "snapshot-ids", list))
+    ids = set(wanted_ids(update, "snapshot-ids"))
     heads = [name for name in (*OWN_BRANCHES, MAIN_BRANCH) if metadata["refs"].get(name, {}).get("snapshot-id") in ids]
     return f"a snapshot in it is the head of the branch '{heads[0]}'" if heads else None
 
 
-def _own_properties(metadata: Metadata, update: Json) -> str | None:
-    names = update.get("updates") or update.get("updated") or update.get("removals") or update.get("removed") or ()
-    own = [name for name in names if _is_own_property(name)]
-    if own:
-        return f"'{own[0]}' is set by Lakestream: change the topic's configs instead"
-    return None
+def _removable_properties(metadata: Metadata, update: Json) -> str | None:
+    return _own_properties(wanted_strings(update, "removals" if "removals" in update else "removed"))
 
 
 def _settable_properties(metadata: Metadata, update: Json) -> str | None:
@@ -117,7 +131,12 @@ def _settable_properties(metadata: Metadata, update: Json) -> str | None:
         compression_of({**(metadata.get("properties") or {}), **changes})
     except UnknownCompression as error:
         return str(error)
-    return _own_properties(metadata, update)
+    return _own_properties(changes)
+
+
+def _own_properties(names: Iterable[str]) -> str | None:
+    own = [name for name in names if _is_own_property(name)]
+    return f"'{own[0]}' is set by Lakestream: change the topic's configs instead" if own else None
 
 
 def _is_own_property(name: str) -> bool:
@@ -125,7 +144,8 @@ def _is_own_property(name: str) -> bool:
 
 
 def _same_system_columns(metadata: Metadata, update: Json) -> str | None:
-    return _system_columns_problem(metadata, wanted(update, "schema", dict))
+    schema = wanted(update, "schema", dict)
+    return _system_columns_problem(metadata, schema) or _new_columns_problem(metadata, schema)
 
 
 def _schema_with_system_columns(metadata: Metadata, update: Json) -> str | None:
@@ -136,7 +156,7 @@ def _schema_with_system_columns(metadata: Metadata, update: Json) -> str | None:
 
 
 def _not_the_logs_spec(metadata: Metadata, update: Json) -> str | None:
-    if _LOG_SPEC_ID in wanted(update, "spec-ids", list):
+    if _LOG_SPEC_ID in wanted_ids(update, "spec-ids"):
         return f"the log's files have partition spec {_LOG_SPEC_ID}"
     return None
 
@@ -150,8 +170,20 @@ def _system_columns_problem(metadata: Metadata, schema: Json) -> str | None:
     return None
 
 
+def _new_columns_problem(metadata: Metadata, schema: Json) -> str | None:
+    """Records have nothing for others' columns, and ids below the last one are the topic's to give."""
+    known = {id: field for one in metadata["schemas"] for id, field in fields_by_id(one).items()}
+    for id, field in fields_by_id(schema).items():
+        if id not in known and id <= metadata["last-column-id"]:
+            return f"field id {id} is not above {metadata['last-column-id']}, and may become another column's"
+        required = field.get("required") and not known.get(id, {}).get("required")
+        if required and field.get("initial-default") is None:
+            return f"'{field.get('name')}' would be required, and records have no value for it: make it optional"
+    return None
+
+
 def _system_columns(schema: Json) -> dict[str, Json]:
-    fields = {field.get("name", ""): field for field in schema.get("fields", [])}
+    fields = {wanted(field, "name", str): field for field in wanted_objects(schema, "fields")}
     return {
         name: {part: field.get(part) for part in ("id", "type", "required")}
         for name, field in fields.items()
@@ -164,7 +196,7 @@ RULES: dict[str, Rule] = {
     "upgrade-format-version": _allowed,
     "set-location": _same_location,
     "set-properties": _settable_properties,
-    "remove-properties": _own_properties,
+    "remove-properties": _removable_properties,
     "add-encryption-key": _allowed,
     "remove-encryption-key": _allowed,
     "add-schema": _same_system_columns,

@@ -9,7 +9,7 @@ again under its old name shares nothing with it.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from urllib.parse import unquote, urlsplit
 
@@ -49,7 +49,7 @@ class TableObjects:
 
     def key_of(self, location: str) -> str:
         """Raises InvalidLocation for one outside the tables' folder."""
-        normal = _normal(location)
+        normal = plain_location(location)
         prefix = f"{self._root}/{TABLES_FOLDER}/"
         key = normal.removeprefix(f"{self._root}/")
         if not normal.startswith(prefix) or key_problem(key) is not None:
@@ -58,13 +58,28 @@ class TableObjects:
             )
         return key
 
+    def is_below(self, location: str, folders: Iterable[str]) -> bool:
+        """Whether it lies in one of the folders, however it is written: Spark has `file:/data` for `file:///data`."""
+        try:
+            return self.key_of(location).startswith(tuple(f"{self.key_of(folder)}/" for folder in folders))
+        except InvalidLocation:
+            return False
+
     def check_folder(self, location: str, table: TableId) -> None:
         """Raises InvalidLocation if a table may not live here: outside the tables' folder, or in another table's."""
-        folder = self.key_of(location).split("/")[1]
-        if _UUID.fullmatch(folder) and folder != table:
+        owner = self.key_of(location).split("/")[1].removesuffix(LOG_FOLDER_END)
+        if _UUID.fullmatch(owner) and owner != table:
             raise InvalidLocation(
                 f"'{location}' lies in the folder of another table: leave the location out, or choose one of your own"
             )
+
+    def may_hold(self, location: str, table: TableId) -> bool:
+        """Whether a table's files may be there: see check_folder."""
+        try:
+            self.check_folder(location, table)
+        except InvalidLocation:
+            return False
+        return True
 
     async def read(self, location: str) -> Buffer:
         """Raises DamagedTable if there is no such object."""
@@ -115,7 +130,8 @@ def _root_of(url: str) -> str:
     return url.rstrip("/") if parts.netloc else f"{parts.scheme}://"
 
 
-def _normal(location: str) -> str:
+def plain_location(location: str) -> str:
+    """The one spelling of all that mean the same."""
     scheme, separator, rest = location.partition(":")
     if not separator:
         return location

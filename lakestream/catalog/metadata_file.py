@@ -105,6 +105,7 @@ class MetadataFiles:
 
     async def read_offered(self, location: str) -> MetadataFile:
         """What someone says is a metadata file. Raises InvalidTableChange where it is none, and InvalidLocation."""
+        self._kept.drop(location)  # others may have deleted it or written it anew, as we never do
         try:
             return await self.read(location)
         except DamagedTable as error:

@@ -11,13 +11,11 @@ from collections.abc import Iterable, Sequence
 from lakestream.catalog.commit_names import LEDGER_NAME, is_settled, version_of
 from lakestream.catalog.entries import ManifestFile
 from lakestream.catalog.expiry import may_free_data, superfluous_files, superfluous_ledgers
-from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.locations import TableObjects, plain_location
 from lakestream.catalog.metadata_file import MetadataFile
 from lakestream.catalog.reading import SnapshotFiles
+from lakestream.catalog.topic_table import GC_ENABLED
 from lakestream.catalog.values import Json, Metadata
-
-GC_ENABLED = "gc.enabled"
-"""A table property of Iceberg: `false` says that others use the data files as well."""
 
 
 class NeededFiles:
@@ -32,7 +30,7 @@ class NeededFiles:
         old = [rows for id, rows in lists.items() if id in ids]
         kept = [rows for id, rows in lists.items() if id not in ids]
         superfluous = [
-            *superfluous_files(expired, old, kept),
+            *superfluous_files(metadata, expired, old, kept),
             *(await self._dead_data(metadata, old, kept) if may_free_data(metadata, expired) else ()),
         ]
         return tuple(self._own(metadata, superfluous))
@@ -71,7 +69,9 @@ class NeededFiles:
         return [*dead, *superfluous_ledgers(dead, living)]
 
     async def _live_paths(self, metadata: Metadata, rows: Iterable[ManifestFile]) -> set[str]:
-        return {path for row in rows for path in await self._snapshots.live_paths(metadata, row)}
+        """In one spelling: who rewrites a manifest might spell a location otherwise than who wrote the file."""
+        found = [path for row in rows for path in await self._snapshots.live_paths(metadata, row)]
+        return set(map(plain_location, found))
 
     async def _lists(self, metadata: Metadata) -> dict[int, Sequence[ManifestFile]]:
         """The manifest lists of all snapshots, by id."""
@@ -79,8 +79,8 @@ class NeededFiles:
 
     def _own(self, metadata: Metadata, locations: Iterable[str]) -> list[str]:
         """Those that lie in the table's folders. Others may be somebody else's too."""
-        folders = (f"{metadata['location']}/", f"{self._objects.log_folder(metadata['table-uuid'])}/")
-        return [location for location in locations if location.startswith(folders)]
+        folders = (metadata["location"], self._objects.log_folder(metadata["table-uuid"]))
+        return [location for location in locations if self._objects.is_below(location, folders)]
 
 
 def _may_delete_data(metadata: Metadata) -> bool:

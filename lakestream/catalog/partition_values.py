@@ -14,9 +14,11 @@ from lakestream.catalog.schema_ids import fields_by_id
 from lakestream.catalog.values import Json, Metadata
 from lakestream.model.table_errors import InvalidTableChange
 
+UNKNOWN = "unknown"
+"""The type of a field whose values are all null."""
 _RESULT_TYPES = {"bucket": "int", "year": "int", "month": "int", "day": "date", "hour": "int"}
 """Transforms whose result does not have the type of their source."""
-_PLAIN = {"boolean", "int", "long", "float", "double", "string", "binary", "unknown"}
+_PLAIN = {"boolean", "int", "long", "float", "double", "string", "binary", UNKNOWN}
 _AVRO_LONGS = {"time": "time-micros", "timestamp": "timestamp-micros", "timestamptz": "timestamp-micros"}
 _LONGS = {"long", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"}
 _PACKED = {"boolean": struct.Struct("<?"), "float": struct.Struct("<f"), "double": struct.Struct("<d")}
@@ -34,7 +36,7 @@ def partition_types(metadata: Metadata, spec: Json) -> list[str]:
 def avro_type(type: str) -> Any:
     """How values of an Iceberg type are written in Avro."""
     if type in _PLAIN:
-        return {"binary": "bytes", "unknown": "null"}.get(type, type)
+        return {"binary": "bytes", UNKNOWN: "null"}.get(type, type)
     if type == "date":
         return {"type": "int", "logicalType": "date"}
     if type in _AVRO_LONGS:
@@ -99,15 +101,18 @@ def _merged(type: str, summaries: list[Json]) -> Json:
 
 
 def _extreme(type: str, bounds: list[bytes | None], choose: Callable[..., bytes]) -> bytes | None:
-    known = [bound for bound in bounds if bound is not None]
+    known = [bound for bound in bounds if bound is not None and type != UNKNOWN]
     return choose(known, key=lambda bound: _comparable(type, bound)) if known else None
 
 
 def _comparable(type: str, bound: bytes) -> Any:
-    if type in ("int", "date"):
+    """Bounds of before the column became wider are shorter."""
+    if type in ("int", "date") or (type in _LONGS and len(bound) == _INT.size):
         return _INT.unpack(bound)
     if type in _LONGS:
         return _LONG.unpack(bound)
+    if type == "double" and len(bound) == _PACKED["float"].size:
+        return _PACKED["float"].unpack(bound)
     if type in _PACKED:
         return _PACKED[type].unpack(bound)
     if type.startswith("decimal"):
@@ -120,11 +125,11 @@ def _result_type(field: Json, sources: dict[int, Json]) -> str:
     if transform in _RESULT_TYPES:
         return _RESULT_TYPES[transform]
     id = (field.get("source-ids") or [field.get("source-id")])[0]
-    if transform == "void" and id not in sources:
-        return "unknown"
-    type = sources.get(id, {}).get("type")
+    if id not in sources:
+        return UNKNOWN  # dropped, and every schema that had it was removed: nobody can ask for its values any more
+    type = sources[id].get("type")
     if not isinstance(type, str):
-        raise InvalidTableChange(f"partition field '{field.get('name')}' has no source column {id}")
+        raise InvalidTableChange(f"partition field '{field.get('name')}' has no source column {id} of a plain type")
     return type
 
 

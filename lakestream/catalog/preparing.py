@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from lakestream.catalog.apply import apply_updates
 from lakestream.catalog.creation import empty_table, format_version_of
 from lakestream.catalog.finding import TableNames
-from lakestream.catalog.guards import check_change, log_is_read_only
+from lakestream.catalog.guards import check_change, check_heads, log_is_read_only
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import METADATA_PATH, MetadataFiles
+from lakestream.catalog.offered_snapshots import OfferedSnapshots
 from lakestream.catalog.requests import TableChange, checked_name
 from lakestream.catalog.requirements import check_requirements, is_create
 from lakestream.catalog.values import Metadata
+from lakestream.catalog.whole_table import check_whole, completed
 from lakestream.metadata.missing import shown_table
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import Namespace, PointerMove, TableKind, TablePointer
@@ -37,6 +39,7 @@ class Preparing:
     ) -> None:
         self._names = names
         self._objects = objects
+        self._offered = OfferedSnapshots(objects)
         self._files = files
         self._clock = clock
         self._ids = ids
@@ -67,17 +70,23 @@ class Preparing:
         made = apply_updates(empty, change.updates, now_ms=now_ms)
         made.setdefault("table-uuid", self._ids.uuid())
         made.setdefault("location", self._objects.table_location(made["table-uuid"]))
+        check_whole(made)
         check_locations(self._objects, made)
         location = await self._files.write_first(made)
         return Prepared(move=creation_of(change.namespace, change.name, made, location), superfluous=())
 
     async def _prepare_change(self, pointer: TablePointer, change: TableChange) -> Prepared:
-        base = await self._files.read(pointer.metadata_location)
+        file = await self._files.read(pointer.metadata_location)
+        base = replace(file, metadata=completed(file.metadata))
         check_requirements(base.metadata, change.requirements)
         if pointer.kind is TableKind.TOPIC:
             check_change(base.metadata, change.updates)
-        changed = apply_updates(base.metadata, change.updates, now_ms=self._clock.wall_ms())
+        now_ms = self._clock.wall_ms()
+        changed = apply_updates(base.metadata, change.updates, now_ms=now_ms)
         check_locations(self._objects, changed)
+        if pointer.kind is TableKind.TOPIC:
+            check_heads(base.metadata, changed)
+            await self._offered.check(changed, change.updates, now_ms=now_ms)
         # A stranger's commit to a topic's table is as safe from other strangers as our own.
         folder = self._objects.commits_folder(pointer.id) if pointer.kind is TableKind.TOPIC else None
         next = await self._files.write_next(base, changed, folder=folder)

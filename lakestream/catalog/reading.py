@@ -6,6 +6,7 @@ within a bound: then a commit reads nothing.
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from lakestream.catalog.avro_file import avro_rows
 from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile, Status
@@ -25,13 +26,20 @@ _LIST_ROW_BYTES = 300
 """Lists of one table share most of their rows."""
 
 
+class _KeptEntries(NamedTuple):
+    """With the types of their partition values, as which they are encoded: a column may become wider."""
+
+    types: tuple[str, ...]
+    entries: Sequence[Entry]
+
+
 class SnapshotFiles:
     """Manifests and manifest lists, read and written."""
 
     def __init__(self, objects: TableObjects) -> None:
         self._objects = objects
         self._encoder = ListEncoder()
-        self._entries: Kept[Sequence[Entry]] = Kept(bytes_max=_ENTRIES_BYTES_MAX, weigh=_entries_bytes)
+        self._entries: Kept[_KeptEntries] = Kept(bytes_max=_ENTRIES_BYTES_MAX, weigh=_entries_bytes)
         self._lists: Kept[Sequence[ManifestFile]] = Kept(
             bytes_max=_LISTS_BYTES_MAX, weigh=lambda rows: _LIST_ROW_BYTES * (1 + len(rows))
         )
@@ -86,19 +94,20 @@ class SnapshotFiles:
 
     async def entries(self, metadata: Metadata, row: ManifestFile) -> Sequence[Entry]:
         """What is in a data manifest."""
-        location = row["manifest_path"]
-        if (kept := self._entries.get(location)) is None:
-            format = EntryFormat(metadata, row["partition_spec_id"])
-            kept = format.decode(await self._objects.read(location), row)
+        location, format = row["manifest_path"], EntryFormat(metadata, row["partition_spec_id"])
+        kept = self._entries.get(location)
+        if kept is None or kept.types != format.types:
+            kept = _KeptEntries(format.types, format.decode(await self._objects.read(location), row))
+            self._entries.drop(location)
             self._entries.keep(location, kept)
-        return kept
+        return kept.entries
 
     async def write(self, objects: Sequence[NewObject]) -> None:
         """All durable when this returns."""
         await asyncio.gather(*(self._objects.write(new.location, new.content) for new in objects))
         for new in objects:
             if new.entries is not None:
-                self._entries.keep(new.location, new.entries)
+                self._entries.keep(new.location, _KeptEntries(new.types, new.entries))
             if new.manifests is not None:
                 self._lists.keep(new.location, new.manifests)
 
@@ -109,5 +118,5 @@ class SnapshotFiles:
         await self._objects.delete(locations)
 
 
-def _entries_bytes(entries: Sequence[Entry]) -> int:
-    return sum(_ENTRY_BYTES + len(entry.data_file) for entry in entries)
+def _entries_bytes(kept: _KeptEntries) -> int:
+    return sum(_ENTRY_BYTES + len(entry.data_file) for entry in kept.entries)

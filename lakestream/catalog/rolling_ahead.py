@@ -36,4 +36,4 @@ def rolled_manifest(state: TableState, group: Sequence[ManifestFile], location: 
 
 def new_manifest(metadata: Metadata, format: EntryFormat, entries: Sequence[Entry], location: str) -> NewObject:
     content = encode_manifest(metadata, format, entries)
-    return NewObject(location=location, content=content, entries=tuple(entries))
+    return NewObject(location=location, content=content, entries=tuple(entries), types=format.types)

@@ -10,12 +10,13 @@ engines that create a table expect to find its columns numbered so.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from lakestream.catalog.values import Json, wanted, wanted_objects
+from lakestream.catalog.values import Json, shown, wanted, wanted_ids, wanted_objects
 from lakestream.model.table_errors import InvalidTableChange
 
 
 def with_fresh_ids(schema: Json) -> tuple[Json, dict[int, int]]:
-    """The schema numbered from 1, and the new id of each old one."""
+    """The schema numbered from 1, and the new id of each old one. Raises InvalidTableChange."""
+    field_ids(schema)
     fresh_of: dict[int, int] = {}
 
     def fresh(old: int) -> int:
@@ -24,7 +25,7 @@ def with_fresh_ids(schema: Json) -> tuple[Json, dict[int, int]]:
 
     numbered = _numbered_struct(schema, fresh)
     if "identifier-field-ids" in schema:
-        identifiers = wanted(schema, "identifier-field-ids", list)
+        identifiers = wanted_ids(schema, "identifier-field-ids")
         numbered["identifier-field-ids"] = [mapped(fresh_of, id, "identifier field") for id in identifiers]
     return numbered, fresh_of
 
@@ -101,7 +102,7 @@ def _numbered(type: Any, fresh: Callable[[int], int]) -> Any:
         case str():
             return type
         case _:
-            raise InvalidTableChange(f"{type!r} is no type of a column")
+            raise InvalidTableChange(f"{shown(type)} is no type of a column")
 
 
 def _ids_in(schema: Json) -> Iterator[int]:
@@ -127,7 +128,7 @@ def _fields_inside(type: Any) -> Iterator[Json]:
         case str():
             return
         case _:
-            raise InvalidTableChange(f"{type!r} is no type of a column")
+            raise InvalidTableChange(f"{shown(type)} is no type of a column")
 
 
 def _nested(type: Json, part: str) -> Iterator[Json]:

@@ -88,10 +88,17 @@ class Planning:
     """The first row id of each file that has been given one in this commit."""
     rolled: dict[ManifestPaths, ManifestFile] = field(default_factory=dict)
     """Groups that were rolled already: branches that share manifests share the rolled one."""
+    manifest_row_ids: dict[str, int] = field(init=False)
+    """The first row id of each manifest that has one: branches that share manifests share them, also where the rows got
+    their ids after the branches had parted."""
     next_row_id: int = field(init=False)
     sequence: int = field(init=False)
 
     def __post_init__(self) -> None:
+        rows = (row for own in self.state.lists.values() for row in own)
+        self.manifest_row_ids = {
+            row["manifest_path"]: row["first_row_id"] for row in rows if row["first_row_id"] is not None
+        }
         self.next_row_id = self.state.metadata.get("next-row-id") or 0
         self.sequence = self.state.metadata["last-sequence-number"]
 
@@ -204,9 +211,11 @@ class Planning:
         """A manifest written before the table had lineage gets its rows' ids now."""
         if not self.lineage or manifest["content"] != Content.DATA or manifest["first_row_id"] is not None:
             return manifest
-        first = self.next_row_id
-        self.next_row_id += live_rows(manifest)
-        return {**manifest, "first_row_id": first}
+        path = manifest["manifest_path"]
+        if path not in self.manifest_row_ids:
+            self.manifest_row_ids[path] = self.next_row_id
+            self.next_row_id += live_rows(manifest)
+        return {**manifest, "first_row_id": self.manifest_row_ids[path]}
 
     def _kept_manifests(self, parent_id: int | None, snapshot_id: int) -> list[ManifestFile]:
         """The parent's, without empty ones, with a group of small ones rolled together."""

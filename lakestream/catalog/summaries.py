@@ -1,12 +1,13 @@
 """Snapshot summaries: what a snapshot added, and what the branch holds then.
 
-Totals continue the parent's. Where the parent does not state one, nobody can know it without reading every manifest, so
-it is left out, as Iceberg's own library does. What we say of our own commits has its names here too.
+Totals continue the parent's. Where the parent states none, or no number, nobody can know it without reading every
+manifest, so it is left out, as Iceberg's own library does. What we say of our own commits has its names here too.
 """
 
 from collections.abc import Mapping, Sequence
 
 from lakestream.catalog.data_files import DataFile
+from lakestream.catalog.values import whole_number
 
 JOB = "lakestream.job"
 """The compaction job that made the snapshot."""
@@ -69,6 +70,5 @@ def delete_summary(
 def totals_after(parent: Mapping[str, str] | None, changes: Mapping[str, int]) -> dict[str, str]:
     """`changes` are by the names of what adds to a total; removals are negative."""
     before = dict.fromkeys(_TOTALS, "0") if parent is None else parent
-    return {
-        total: str(int(before[total]) + changes.get(change, 0)) for total, change in _TOTALS.items() if total in before
-    }
+    known = {total: number for total in _TOTALS if (number := whole_number(str(before.get(total, "")))) is not None}
+    return {total: str(number + changes.get(_TOTALS[total], 0)) for total, number in known.items()}

@@ -17,6 +17,8 @@ class NewObject:
     content: bytes
     entries: tuple[Entry, ...] | None = None
     """What is in it, if it is a manifest."""
+    types: tuple[str, ...] = ()
+    """Of their partition values."""
     manifests: tuple[ManifestFile, ...] | None = None
     """What is in it, if it is a manifest list."""
 

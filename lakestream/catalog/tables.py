@@ -19,12 +19,13 @@ from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.preparing import Prepared, Preparing, check_locations, creation_of
 from lakestream.catalog.requests import Once, TableChange, checked_name, located, receipt_of
 from lakestream.catalog.topic_table import branch_table, suffix_of
-from lakestream.catalog.values import Json, Metadata, wanted
-from lakestream.metadata.missing import shown_table, table_exists
+from lakestream.catalog.values import Json, Metadata, optional, wanted
+from lakestream.catalog.whole_table import check_whole, completed
+from lakestream.metadata.missing import shown_table
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.errors import Conflict, LakestreamError, UnknownTopicId
 from lakestream.model.table import LOG_BRANCH, Namespace, TableKind, TablePointer
-from lakestream.model.table_errors import CommitConflict, Guarded, InvalidTableChange, UnknownTable
+from lakestream.model.table_errors import CommitConflict, Guarded, InvalidTableChange, TableExists, UnknownTable
 from lakestream.model.topic import TopicId
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
@@ -72,9 +73,7 @@ class Tables:
 
     async def load(self, namespace: Namespace, name: str, *, unlisted: bool = False) -> LoadedTable:
         """Raises UnknownTable. With `unlisted` also tables that the catalog does not show."""
-        if (found := await self._names.find(namespace, name, unlisted=unlisted)) is None:
-            raise UnknownTable(f"there is no table {shown_table(namespace, name)}: check its name, or create it")
-        pointer, branch = found
+        pointer, branch = await self._found(namespace, name, unlisted=unlisted)
         file = await self._files.read(pointer.metadata_location)
         return LoadedTable(pointer=pointer, file=self._of_branch(file, branch) if branch else file, branch=branch)
 
@@ -114,9 +113,11 @@ class Tables:
         """Take up a table that someone else's metadata file describes."""
         name, location = checked_name(request.get("name")), wanted(request, "metadata-location", str)
         file = await self._files.read_offered(location)
-        uuid = wanted(file.metadata, "table-uuid", str)
+        check_whole(completed(file.metadata))
+        uuid = file.metadata["table-uuid"]
         known = await self._names.find(namespace, name)
-        if known is None or not request.get("overwrite"):
+        await self._check_only(uuid, namespace, name)
+        if known is None or not optional(request, "overwrite", bool):
             await self._names.check_free(namespace, name)
             made = creation_of(namespace, name, file.metadata, location)
             await self._store.move_tables([made], receipt=receipt_of(once, located([location], namespace, name)))
@@ -155,36 +156,55 @@ class Tables:
         self, source: tuple[Namespace, str], target: tuple[Namespace, str], *, once: Once | None = None
     ) -> None:
         """The topic of a table keeps its name: only the table has another one then."""
-        loaded = await self.load(*source)
-        if loaded.branch:
+        pointer, branch = await self._found(*source)
+        if branch:
             raise log_is_read_only(shown_table(*source))
         namespace, name = target[0], checked_name(target[1])
-        if loaded.pointer.kind is not TableKind.TOPIC:
+        if pointer.kind is not TableKind.TOPIC:
             await self._names.check_free(namespace, name)
-        elif await self._names.is_taken(namespace, name):
-            raise table_exists(namespace, name)
-        await self._store.rename_table(loaded.pointer.id, namespace, name, receipt=receipt_of(once, {}))
+        else:
+            await self._names.check_free_for_topic(namespace, name)
+        await self._store.rename_table(pointer.id, namespace, name, receipt=receipt_of(once, {}))
 
     async def drop(self, namespace: Namespace, name: str, *, purge: bool, once: Once | None = None) -> None:
-        """Forget the table; with `purge`, delete everything in its folder too."""
-        loaded = await self.load(namespace, name)
-        metadata, pointer = loaded.file.metadata, loaded.pointer
-        if loaded.branch:
+        """Forget the table; with `purge`, delete everything in its folder too.
+
+        An ordinary table is forgotten without being read: one whose metadata file is lost can still be dropped.
+        """
+        pointer, branch = await self._found(namespace, name)
+        if branch:
             raise log_is_read_only(shown_table(namespace, name))
-        if purge and not metadata["location"].endswith(f"/{pointer.id}"):
-            raise InvalidTableChange(
-                f"{metadata['location']} is not this table's own folder, and others may keep files there: "
-                "drop the table without purging, then delete its files by hand"
-            )
+        folder = await self._own_folder(pointer) if purge else None
         if pointer.kind is TableKind.TOPIC:
-            check_drop(metadata, shown_table(namespace, name))
+            file = await self._files.read(pointer.metadata_location)
+            check_drop(file.metadata, shown_table(namespace, name))
             await self._forget_topic(pointer)
-        await self._store.drop_table(pointer.id, receipt=receipt_of(once, {}))
-        if purge:
-            await self._objects.delete_below(metadata["location"])
+        if folder is None and await self._went_with_topic(pointer):
+            await self._store.move_tables([], receipt=receipt_of(once, {}))
+        else:
+            await self._store.drop_table(pointer.id, receipt=receipt_of(once, {}))
+        if folder is not None:
+            await self._objects.delete_below(folder)
             await self._objects.delete_below(self._objects.log_folder(pointer.id))
 
     # --- one step each -------------------------------------------------------------------------
+
+    async def _found(
+        self, namespace: Namespace, name: str, *, unlisted: bool = False
+    ) -> tuple[TablePointer, str | None]:
+        if (found := await self._names.find(namespace, name, unlisted=unlisted)) is None:
+            raise UnknownTable(f"there is no table {shown_table(namespace, name)}: check its name, or create it")
+        return found
+
+    async def _own_folder(self, pointer: TablePointer) -> str:
+        """Which goes with the table. Raises InvalidTableChange where others may keep files in it."""
+        location: str = (await self._files.read(pointer.metadata_location)).metadata["location"]
+        if not location.endswith(f"/{pointer.id}"):
+            raise InvalidTableChange(
+                f"{location} is not this table's own folder, and others may keep files there: "
+                "drop the table without purging, then delete its files by hand"
+            )
+        return location
 
     def _of_branch(self, file: MetadataFile, branch: str) -> MetadataFile:
         metadata = branch_table(file.metadata, branch, self._branch_fields(file.metadata))
@@ -192,21 +212,42 @@ class Tables:
 
     def _new(self, request: Json) -> Metadata:
         uuid = self._ids.uuid()
-        asked = request.get("location")
-        location = asked.rstrip("/") if isinstance(asked, str) and asked else self._objects.table_location(uuid)
+        location = (optional(request, "location", str) or self._objects.table_location(uuid)).rstrip("/")
         metadata = new_table(request, uuid=uuid, location=location, now_ms=self._clock.wall_ms())
         check_locations(self._objects, metadata)
         return metadata
 
     async def _drop_superfluous(self, prepared: Sequence[Prepared]) -> None:
-        """The commit stands whether or not they can be deleted; a file left over harms nobody."""
+        """The commit stands whether or not they can be deleted; a file left over harms nobody. The history of a table
+        that was copied from another names files of the other: these stay."""
+        superfluous = [
+            location
+            for one in prepared
+            for location in one.superfluous
+            if self._objects.may_hold(location, one.move.pointer.id)
+        ]
         with suppress(LakestreamError):
-            await self._files.delete(tuple(location for one in prepared for location in one.superfluous))
+            await self._files.delete(tuple(superfluous))
+
+    async def _check_only(self, uuid: str, namespace: Namespace, name: str) -> None:
+        """Two names for one table would each have a history of their own, in the same folder. Raises TableExists."""
+        other = await self._store.table_with_id(uuid)
+        if other is not None and (other.namespace, other.name) != (namespace, name):
+            raise TableExists(
+                f"the table {uuid} is in the catalog already, as {shown_table(other.namespace, other.name)}: "
+                "rename that one, or drop it first"
+            )
 
     def _refuse_topic(self, known: tuple[TablePointer, str | None], namespace: Namespace, name: str) -> None:
         pointer, branch = known
         if branch or pointer.kind is TableKind.TOPIC:
             raise Guarded(f"{shown_table(namespace, name)} belongs to a topic, and no other table can take its place")
+
+    async def _went_with_topic(self, pointer: TablePointer) -> bool:
+        """Whether the topic's configs say that its table goes with it. Then the pipeline deletes its files after the
+        grace, and must find it for that."""
+        now = await self._store.table_with_id(pointer.id)
+        return now is not None and now.kind is TableKind.DROPPED
 
     async def _forget_topic(self, pointer: TablePointer) -> None:
         if pointer.topic is not None:

@@ -15,6 +15,8 @@ from lakestream.catalog.values import Json, Metadata, by_id
 from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, OWN_BRANCHES
 from lakestream.world.ids import derived_uuid
 
+GC_ENABLED = "gc.enabled"
+"""A table property of Iceberg: `false` says that others use the data files as well."""
 TOPIC_PROPERTIES = {
     "write.parquet.compression-codec": "zstd",
     # A stock UPDATE beside our appends fails under the default, serializable.
@@ -42,10 +44,10 @@ def table_name(topic_name: str, taken: Collection[str]) -> str:
     plain = "".join(one if one in _NAME_CHARACTERS else "_" for one in topic_name.lower())
     name = f"{plain}_topic" if plain in _METADATA_TABLES or branch_of(plain) else plain
     candidates = (name, *(f"{name}_{number}" for number in range(2, len(taken) + 3)))
-    return next(one for one in candidates if not any(each in taken for each in _all_names(one)))
+    return next(one for one in candidates if not any(each in taken for each in all_names(one)))
 
 
-def _all_names(table: str) -> list[str]:
+def all_names(table: str) -> list[str]:
     """Under which a topic's table is found."""
     return [table, *(table + suffix_of(branch) for branch in OWN_BRANCHES)]
 
@@ -90,7 +92,8 @@ def new_topic_table(
 
 def branch_table(metadata: Metadata, branch: str, fields: Sequence[Json]) -> Metadata:
     """The topic's table with a branch of ours in place of `main`; `fields` are shown as they are here, whatever the
-    table's own schema says of them. Without snapshot where there is no such branch yet."""
+    table's own schema says of them. Without snapshot where there is no such branch yet. Its folder is the table's own,
+    so it says that its files are others' too: orphans and garbage are not to be told from here."""
     head = (metadata["refs"].get(branch) or {}).get("snapshot-id")
     schema = _with_fields(by_id(metadata["schemas"], "schema-id", metadata["current-schema-id"]) or {}, fields)
     others = [one for one in metadata["schemas"] if one["schema-id"] != metadata["current-schema-id"]]
@@ -100,11 +103,16 @@ def branch_table(metadata: Metadata, branch: str, fields: Sequence[Json]) -> Met
         "table-uuid": derived_uuid(metadata["table-uuid"] + suffix_of(branch)),
         "schemas": [*others, schema],
         "last-column-id": max([metadata["last-column-id"], *(field["id"] for field in schema["fields"])]),
-        **(_at_head(metadata, head) if head is not None else _EMPTY),
+        "properties": {**(metadata.get("properties") or {}), GC_ENABLED: "false"},
+        **(_at_head(metadata, head) if head is not None else _empty(metadata, branch)),
     }
 
 
-_EMPTY: Json = {"current-snapshot-id": None, "refs": {}, "snapshot-log": [], "snapshots": []}
+def _empty(metadata: Metadata, branch: str) -> Json:
+    """Below the table's folder, where nothing is: what others wrote to the table would be orphans of this one. Not with
+    the table's snapshots: DuckDB takes the last of them for the current one."""
+    nowhere = f"{metadata['location']}/{branch}"
+    return {"location": nowhere, "current-snapshot-id": None, "refs": {}, "snapshot-log": [], "snapshots": []}
 
 
 def _at_head(metadata: Metadata, head: int) -> Json:
@@ -130,6 +138,15 @@ def branch_of(name: str) -> tuple[str, str] | None:
 
 
 def _with_fields(schema: Json, shown: Sequence[Json]) -> Json:
-    by_id = {field["id"]: field for field in shown}
-    own = [by_id.pop(field["id"], field) for field in schema["fields"]]
+    """Others' columns make way where one has the name of a shown column, which the table has dropped or renamed."""
+    by_id, taken = {field["id"]: field for field in shown}, {field["name"].lower() for field in shown}
+    own = [by_id.pop(field["id"]) if field["id"] in by_id else _beside(field, taken) for field in schema["fields"]]
     return {**schema, "fields": [*own, *by_id.values()]}
+
+
+def _beside(field: Json, taken: set[str]) -> Json:
+    name = field["name"]
+    candidates = (name, *(f"{name}_{number}" for number in range(2, len(taken) + 3)))
+    free = next(one for one in candidates if one.lower() not in taken)
+    taken.add(free.lower())
+    return {**field, "name": free}

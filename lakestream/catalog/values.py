@@ -14,18 +14,21 @@ Json = dict[str, Any]
 Metadata = dict[str, Any]
 """The content of one metadata file, of a table or of a view."""
 
+INT_MAX = 2**31 - 1
+"""Ids of schemas, specs, orders and fields have 32 bits in Java's readers; those of snapshots, times and sizes 64."""
+
 T = TypeVar("T")
 
 
 def wanted(value: Any, name: str, kind: type[T]) -> T:
     """`value[name]`. Raises InvalidTableChange unless it is there and a `kind`."""
     if not isinstance(value, dict):
-        raise InvalidTableChange(f"a JSON object with '{name}' was expected, not {_shown(value)}")
+        raise InvalidTableChange(f"a JSON object with '{name}' was expected, not {shown(value)}")
     if name not in value:
-        raise InvalidTableChange(f"'{name}' is missing in {_shown(value)}")
+        raise InvalidTableChange(f"'{name}' is missing in {shown(value)}")
     found = value[name]
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        raise InvalidTableChange(f"'{name}' must be {_KINDS.get(kind, kind.__name__)}, not {_shown(found)}")
+        raise InvalidTableChange(f"'{name}' must be {_KINDS.get(kind, kind.__name__)}, not {shown(found)}")
     return found
 
 
@@ -45,6 +48,47 @@ def wanted_texts(value: Any, name: str) -> dict[str, str]:
     return found
 
 
+def wanted_strings(value: Any, name: str) -> list[str]:
+    """`value[name]`, a list of texts."""
+    found = wanted(value, name, list)
+    if not all(isinstance(one, str) for one in found):
+        raise InvalidTableChange(f"'{name}' must be a list of texts")
+    return found
+
+
+def wanted_ids(value: Any, name: str) -> list[int]:
+    """`value[name]`, a list of whole numbers."""
+    found = wanted(value, name, list)
+    if not all(isinstance(one, int) and not isinstance(one, bool) for one in found):
+        raise InvalidTableChange(f"'{name}' must be a list of whole numbers")
+    return found
+
+
+def wanted_int(value: Any, name: str) -> int:
+    """`value[name]`, a whole number that 32 bits hold."""
+    found = wanted(value, name, int)
+    if not -INT_MAX - 1 <= found <= INT_MAX:
+        raise InvalidTableChange(f"'{name}' must be a number that 32 bits hold, not {found}")
+    return found
+
+
+def wanted_count(value: Any, name: str) -> int:
+    """`value[name]`, a whole number that is not below 0."""
+    if (found := wanted(value, name, int)) < 0:
+        raise InvalidTableChange(f"'{name}' must not be below 0, and is {found}")
+    return found
+
+
+def optional(value: Json, name: str, kind: type[T]) -> T | None:
+    """`value[name]` where it is there and not null. Raises InvalidTableChange if it is no `kind`."""
+    return wanted(value, name, kind) if value.get(name) is not None else None
+
+
+def whole_number(text: str) -> int | None:
+    """What a property or a parameter says, where it is a whole number of a length that a number can have."""
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS_MAX else None
+
+
 def by_id(values: list[Json], id_name: str, id: int) -> Json | None:
     # From the end: the newest come last and are mostly what is asked for, and a table has hundreds of snapshots.
     return next((value for value in reversed(values) if value.get(id_name) == id), None)
@@ -52,8 +96,11 @@ def by_id(values: list[Json], id_name: str, id: int) -> Json | None:
 
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text", int: "a whole number", bool: "true or false"}
 _SHOWN_CHARACTERS_MAX = 120
+_DIGITS_MAX = 18
+"""A 64 bit number has them all."""
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """For a message: not more of it than helps."""
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARACTERS_MAX else text[:_SHOWN_CHARACTERS_MAX] + "..."

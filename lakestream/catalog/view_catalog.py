@@ -7,8 +7,8 @@ from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.requests import Once, TableChange, checked_name, located, receipt_of
 from lakestream.catalog.requirements import check_requirements
-from lakestream.catalog.values import Json, Metadata, wanted
-from lakestream.catalog.views import apply_view_updates, new_view
+from lakestream.catalog.values import Json, Metadata, optional, wanted
+from lakestream.catalog.views import apply_view_updates, check_whole_view, new_view
 from lakestream.metadata.missing import shown_table, table_exists
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.errors import Conflict
@@ -47,16 +47,21 @@ class Views:
         """Raises TableExists, UnknownNamespace, InvalidLocation."""
         name, uuid = checked_name(request.get("name")), self._ids.uuid()
         await self._check_new(namespace, name)
-        asked = request.get("location")
-        location = asked.rstrip("/") if isinstance(asked, str) and asked else self._objects.table_location(uuid)
+        location = (optional(request, "location", str) or self._objects.table_location(uuid)).rstrip("/")
         self._objects.check_folder(location, uuid)
         view = new_view(request, uuid=uuid, location=location, now_ms=self._clock.wall_ms())
-        return await self._add(namespace, name, view, await self._files.write_first(view), once)
+        file_location = await self._files.write_first(view)
+        try:
+            return await self._add(namespace, name, view, file_location, once)
+        except Conflict:
+            await self._files.delete((file_location,))
+            raise
 
     async def register(self, namespace: Namespace, request: Json, *, once: Once | None = None) -> MetadataFile:
         name, location = checked_name(request.get("name")), wanted(request, "metadata-location", str)
         await self._check_new(namespace, name)
         file = await self._files.read_offered(location)
+        check_whole_view(file.metadata)
         return await self._add(namespace, name, file.metadata, location, once)
 
     async def commit(self, change: TableChange, *, once: Once | None = None) -> MetadataFile:
@@ -107,7 +112,7 @@ class Views:
         self, namespace: Namespace, name: str, view: Metadata, location: str, once: Once | None
     ) -> MetadataFile:
         pointer = TablePointer(
-            id=wanted(view, "view-uuid", str),
+            id=view["view-uuid"],
             namespace=namespace,
             name=name,
             kind=TableKind.VIEW,

@@ -14,12 +14,24 @@ from lakestream.catalog.apply import Update, apply_each
 from lakestream.catalog.schema_ids import field_ids
 from lakestream.catalog.updates import identity, schemas
 from lakestream.catalog.updates.draft import LAST_ADDED, Draft, meant_id
-from lakestream.catalog.values import Json, Metadata, by_id, wanted, wanted_objects, wanted_texts
+from lakestream.catalog.values import (
+    Json,
+    Metadata,
+    by_id,
+    optional,
+    shown,
+    wanted,
+    wanted_objects,
+    wanted_strings,
+    wanted_texts,
+    whole_number,
+)
 from lakestream.model.table_errors import InvalidTableChange
 
 VIEW_FORMAT_VERSION = 1
 _HISTORY = "version.history.num-entries"
 _HISTORY_DEFAULT = "10"
+_SQL = "sql"
 _DROP_DIALECT = "replace.drop-dialect.allowed"
 _NOT_COMPARED = ("version-id", "timestamp-ms", "summary")
 
@@ -52,6 +64,25 @@ def apply_view_updates(base: Metadata, updates: Sequence[Json], *, now_ms: int) 
     _check_dialects(base, draft.metadata)
     _forget_old_versions(draft)
     return draft.metadata
+
+
+def check_whole_view(view: Metadata) -> None:
+    """Raises InvalidTableChange for a view that nobody could read, or change."""
+    _check_format_version(view)
+    identity.checked_uuid(wanted(view, "view-uuid", str))
+    if view.get("properties") is not None:
+        wanted_texts(view, "properties")
+    for schema in wanted_objects(view, "schemas"):
+        wanted(schema, "schema-id", int)
+        schemas.check_schema(schema, max(identity.FORMAT_VERSIONS))
+    for version in wanted_objects(view, "versions"):
+        wanted(version, "version-id", int)
+        _check_version(version)
+    for entry in wanted_objects(view, "version-log"):
+        wanted(entry, "version-id", int)
+    current = wanted(view, "current-version-id", int)
+    if by_id(view["versions"], "version-id", current) is None:
+        raise InvalidTableChange(f"the view has no version {current}, which is to be current")
 
 
 def add_view_version(draft: Draft, update: Json) -> None:
@@ -103,18 +134,28 @@ def _add_schema(draft: Draft, update: Json) -> None:
     draft.metadata["schemas"], draft.last_schema_id = newest.metadata["schemas"], newest.last_schema_id
 
 
-def _check_format_version(update: Json) -> None:
-    if wanted(update, "format-version", int) != VIEW_FORMAT_VERSION:
+def _check_format_version(value: Json) -> None:
+    """Of a view, or of an update."""
+    if wanted(value, "format-version", int) != VIEW_FORMAT_VERSION:
         raise InvalidTableChange(f"views have format version {VIEW_FORMAT_VERSION} only")
 
 
 def _check_version(version: Json) -> None:
     wanted(version, "timestamp-ms", int)
     wanted_texts(version, "summary")
-    wanted(version, "default-namespace", list)
-    dialects = [wanted(one, "dialect", str).lower() for one in wanted_objects(version, "representations")]
+    wanted_strings(version, "default-namespace")
+    optional(version, "default-catalog", str)
+    dialects = [_checked_query(one) for one in wanted_objects(version, "representations")]
     if len(set(dialects)) != len(dialects):
         raise InvalidTableChange("a view version has one query for each dialect")
+
+
+def _checked_query(representation: Json) -> str:
+    """Its dialect. Queries in SQL are all that the specification knows."""
+    if wanted(representation, "type", str) != _SQL:
+        raise InvalidTableChange(f"a view is a query of type '{_SQL}', not {shown(representation['type'])}")
+    wanted(representation, "sql", str)
+    return wanted(representation, "dialect", str).lower()
 
 
 def _check_dialects(base: Metadata, changed: Metadata) -> None:
@@ -123,7 +164,7 @@ def _check_dialects(base: Metadata, changed: Metadata) -> None:
     if after is None:
         raise InvalidTableChange("a view needs a current version: set one")
     lost = _dialects(before) - _dialects(after)
-    if lost and changed["properties"].get(_DROP_DIALECT, "false").lower() != "true":
+    if lost and _properties(changed).get(_DROP_DIALECT, "false").lower() != "true":
         raise InvalidTableChange(
             f"the view would be lost to engines of the dialect {min(lost)}: "
             f"give a query for it too, or set the property {_DROP_DIALECT}=true"
@@ -134,13 +175,19 @@ def _dialects(version: Json | None) -> set[str]:
     return {one["dialect"].lower() for one in version["representations"]} if version is not None else set()
 
 
+def _properties(view: Metadata) -> dict[str, str]:
+    """Which a view need not have."""
+    return view.get("properties") or {}
+
+
 def _forget_old_versions(draft: Draft) -> None:
-    asked = draft.metadata["properties"].get(_HISTORY, _HISTORY_DEFAULT)
-    if not asked.isdecimal() or int(asked) < 1:
-        raise InvalidTableChange(f"{_HISTORY} must be a whole number above 0, not '{asked}'")
+    asked = _properties(draft.metadata).get(_HISTORY, _HISTORY_DEFAULT)
+    kept_max = whole_number(asked)
+    if kept_max is None or kept_max < 1:
+        raise InvalidTableChange(f"{_HISTORY} must be a whole number above 0, not {shown(asked)}")
     versions, current = draft.objects("versions"), draft.metadata["current-version-id"]
     newest = sorted((version["version-id"] for version in versions if version["version-id"] != current), reverse=True)
-    kept = {current, *newest[: int(asked) - 1]}
+    kept = {current, *newest[: kept_max - 1]}
     draft.metadata["versions"] = [version for version in versions if version["version-id"] in kept]
     draft.metadata["version-log"] = _log_of(draft.objects("version-log"), kept)
 

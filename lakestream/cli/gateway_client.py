@@ -9,6 +9,8 @@ from lakestream.cli.failures import CommandFailed
 from lakestream.settings.address import Address
 
 ANSWER_SECONDS_MAX = 30.0
+UNLISTED = {"X-Lakestream-Unlisted": "show"}
+"""For the catalog: tables that it does not list are found as well."""
 
 
 def ask_gateway(address: Address, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None) -> Any:

@@ -45,6 +45,12 @@ VERSIONS: Mapping[int, int] = {
 }
 CONNECT_SECONDS_MAX = 5.0
 ANSWER_SECONDS_MAX = 60.0
+_ADVICE: Mapping[int, str] = {
+    KafkaError.UNKNOWN_TOPIC_OR_PARTITION: "it does not exist; `lakestream topic list` shows what does",
+    KafkaError.OFFSET_OUT_OF_RANGE: "it has no such offset (any more); `lakestream topic describe` shows what it has",
+    KafkaError.INVALID_TOPIC_EXCEPTION: "this is no name: use up to 249 letters, digits, dots, dashes and underscores",
+}
+"""For what a response names by its code alone."""
 _RESPONSE_BYTES_MAX = 256 * 1024 * 1024
 _CLIENT_ID = b"lakestream-cli"
 _LENGTH = Struct(">i")
@@ -137,4 +143,4 @@ def check(code: int, message: str | None, what: str) -> None:
     if code == KafkaError.NONE:
         return
     named = KafkaError(code).name if code in KafkaError._value2member_map_ else f"error {code}"
-    raise CommandFailed(f"{what}: {message or named.lower().replace('_', ' ')}")
+    raise CommandFailed(f"{what}: {message or _ADVICE.get(code) or named.lower().replace('_', ' ')}")

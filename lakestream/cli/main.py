@@ -52,9 +52,19 @@ def main() -> None:
         complain(str(error))
         sys.exit(FAILED)
     except BrokenPipeError:
-        # Whoever read our output has gone. Python would complain once more as it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has gone.
+        _give_up_stdout()
         sys.exit(FAILED)
+    except OSError as error:
+        # A disk that is full, a file that may not be read: not ours to mend, and its text says which.
+        complain(str(error))
+        _give_up_stdout()
+        sys.exit(FAILED)
+
+
+def _give_up_stdout() -> None:
+    """Python would complain once more as it closes it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def command_line(arguments: list[str]) -> typer.Typer:
@@ -72,12 +82,20 @@ def command_line(arguments: list[str]) -> typer.Typer:
     return app
 
 
-def lakestream(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _print_version(asked: bool) -> None:
+    if asked:
         print(__version__)
         raise typer.Exit(DONE)
+
+
+def lakestream(
+    version: Annotated[
+        bool,
+        # As a callback, which is heard before a command is missed.
+        typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version),
+    ] = False,
+) -> None:
+    """All that it takes is done by the options."""
 
 
 def _add(app: typer.Typer, name: str) -> None:

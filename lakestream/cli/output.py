@@ -1,18 +1,21 @@
 """How commands speak: tables and sentences for people, JSON for programs, trouble on stderr."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.table import Table
 
 _KIB = 1024
-_PIPE_WIDTH = 160
-"""Columns of a table that is not shown on a terminal: nothing wraps early there."""
+_PIPE_WIDTH = 1 << 20
+"""Columns of a table that is not shown on a terminal: nothing wraps there, and nothing is cut."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""They would move a terminal's cursor, or change its colours, in the name of whoever produced the text."""
 
 
 def print_json(value: Any) -> None:
@@ -24,13 +27,20 @@ def print_json(value: Any) -> None:
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left")
+        side: JustifyMethod = "right" if column.startswith(">") else "left"
+        # Folded where the terminal is narrow: half of a number is another number.
+        table.add_column(escape(shown(column.removeprefix(">"))), justify=side, overflow="fold")
     for row in rows:
-        table.add_row(*(escape("" if cell is None else str(cell)) for cell in row))
+        table.add_row(*(escape("" if cell is None else shown(str(cell))) for cell in row))
     console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False)
     if title is not None:
         console.print(escape(title), style="bold", soft_wrap=True)
     console.print(table)
+
+
+def shown(text: str) -> str:
+    """With control characters spelt out: \\x1b."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def say(text: str) -> None:

@@ -14,15 +14,19 @@ import asyncio
 import base64
 import importlib
 import json
+import os
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
+from urllib.parse import quote
 
 import typer
 
+from lakestream.cli.duckdb_secret import secret_statement
 from lakestream.cli.failures import CommandFailed, WrongUse
-from lakestream.cli.gateway_client import ask_gateway
-from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
+from lakestream.cli.gateway_client import UNLISTED, ask_gateway
+from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address, loaded_settings
 from lakestream.cli.output import print_json, print_table, say
 from lakestream.settings.address import Address
 from lakestream.world.clock import Clock, SystemClock
@@ -54,6 +58,9 @@ def list_topics(http: Http = None, as_json: AsJson = False, config: Config = Non
         return
     rows = [(one["topic"], f"{one['table']}__quarantine", one["records"]) for one in topics if one["records"]]
     print_table(("TOPIC", "TABLE", ">RECORDS"), rows)
+    for one in topics:
+        if "error" in one:
+            say(f"table of {one['topic']}: {one['error']}")
 
 
 @app.command()
@@ -66,7 +73,7 @@ def show(
     values: SetValues = None,
 ) -> None:
     """Show values that are set aside, and why."""
-    found = list(_records(http_address(config, values, http), topic, limit))
+    found = list(_records(config, values, http, topic, limit))
     if as_json:
         print_json(found)
         return
@@ -83,9 +90,11 @@ def export(
     values: SetValues = None,
 ) -> None:
     """Write all values that are set aside to a file, to be mended there."""
+    records = _records(config, values, http, topic, None)
+    first = list(islice(records, 1))  # what was mended there is not lost when there is no answer
     count = 0
-    with file.open("w", encoding="utf-8") as out:
-        for record in _records(http_address(config, values, http), topic, None):
+    with _opened(file) as out:
+        for record in chain(first, records):
             out.write(json.dumps(record, ensure_ascii=False) + "\n")
             count += 1
     say(f"{count} records were written to {file}; mend their values, then: quarantine retry {topic} --from {file}")
@@ -97,7 +106,9 @@ def retry(
     offset: Offsets = None,
     fixes: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", help="Take values from here, as `export` wrote them.", exists=True),
+        typer.Option(
+            "--from", metavar="FILE", help="Take values from here, as `export` wrote them.", exists=True, dir_okay=False
+        ),
     ] = None,
     timeout: Timeout = 600.0,
     http: Http = None,
@@ -142,7 +153,7 @@ def discard(
 
 
 def _repair(address: Address, topic: str, request: dict[str, Any], timeout: float) -> Any:
-    asked = ask_gateway(address, f"{PATH}/{topic}", request)
+    asked = ask_gateway(address, f"{PATH}/{quote(topic)}", request)
     return asyncio.run(_answer(address, asked["repair"], timeout, SystemClock()))
 
 
@@ -160,21 +171,45 @@ async def _answer(address: Address, repair: str, patience_seconds: float, clock:
         await clock.sleep(_LOOK_SECONDS)
 
 
-def _records(address: Address, topic: str, limit: int | None) -> Iterator[dict[str, Any]]:
+def _opened(file: Path) -> TextIO:
+    try:
+        return file.open("w", encoding="utf-8")
+    except OSError as error:
+        raise CommandFailed(f"{file} cannot be written: {error.strerror}") from None
+
+
+def _records(
+    config: Path | None, values: list[str] | None, http: str | None, topic: str, limit: int | None
+) -> Iterator[dict[str, Any]]:
     """As the table `<table>__quarantine` has them. Values that are text are shown as such."""
-    counts = {one["topic"]: one for one in ask_gateway(address, PATH)["topics"]}
-    if topic not in counts or not counts[topic]["records"]:
+    address = http_address(config, values, http)
+    found = ask_gateway(address, f"{PATH}/{quote(topic)}")
+    if "error" in found:
+        raise CommandFailed(f"table of {topic}: {found['error']}")
+    if not found["records"]:
         return
-    name = counts[topic]["table"].rpartition(".")[2]
     query = (
         'SELECT __partition AS "partition", __offset AS "offset", __timestamp AS "timestamp", __key AS "key",'
-        f' __value AS "value", __error AS "error" FROM "{name}__quarantine" ORDER BY 1, 2'
+        f' __value AS "value", __error AS "error" FROM {_quarantine_of(found["table"])} ORDER BY 1, 2'
     )
     limited = query + (f" LIMIT {limit}" if limit is not None else "")
-    with importlib.import_module(_DUCKDB).ask_duckdb(f"http://{address}{CATALOG_PATH}", limited) as answer:
+    settings = loaded_settings(config, values).settings
+    asked = importlib.import_module(_DUCKDB).ask_duckdb(
+        f"http://{address}{CATALOG_PATH}",
+        limited,
+        secret=secret_statement(settings.objects_url, settings.objects_options, os.environ),
+        headers=UNLISTED,
+    )
+    with asked as answer:
         for batch in answer:
             for row in batch.to_pylist():
                 yield _readable(row)
+
+
+def _quarantine_of(table: str) -> str:
+    """sales.eu.orders -> lake."sales.eu"."orders__quarantine", as DuckDB names it."""
+    namespace, _, name = table.rpartition(".")
+    return f'lake."{namespace}"."{name}__quarantine"'
 
 
 def _readable(row: dict[str, Any]) -> dict[str, Any]:
@@ -219,13 +254,13 @@ def _is_place(text: str) -> bool:
 
 
 def _mended(file: Path) -> Iterator[list[Any]]:
-    with file.open(encoding="utf-8") as lines:
+    with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 yield _fix(line, f"line {number} of {file}")
 
 
-def _fix(line: str, where: str) -> list[Any]:
+def _fix(line: bytes, where: str) -> list[Any]:
     try:
         record = json.loads(line)
         encoded = record.get("value_base64")

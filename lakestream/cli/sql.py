@@ -2,7 +2,7 @@
 
 lakestream sql "SELECT count(*) FROM orders"
 lakestream sql "SELECT __offset, __value FROM orders LIMIT 5" --json
-lakestream sql "SELECT * FROM orders.snapshots" --engine spark
+lakestream sql "SELECT * FROM streams.orders.snapshots" --engine spark
 
 Both engines find the tables as anyone's would: through the catalog of the gateway. It is attached as `lake`, and
 unqualified names mean the topics' tables. Engines are loaded by name, and only when they are asked: `--help` waits for

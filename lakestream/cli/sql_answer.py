@@ -2,23 +2,29 @@
 
 Bytes are shown as the text they mostly are, and where they are no UTF-8 as \\x and hexadecimal digits, which is how
 PostgreSQL writes them. Times are in UTC. JSON and CSV leave as they come; a table on a screen has a last row.
+In CSV a null is nothing and an empty text is "", as PostgreSQL has it: a tombstone is no empty value.
 """
 
-import csv
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from lakestream.cli.output import print_table, say
 
 ROWS_SHOWN_MAX = 1_000
 """Of a table: its columns are as wide as their widest row, so all of them are held in memory."""
+_QUOTED = re.compile(r'[",\r\n]')
+"""What makes a field of CSV one that has to be quoted."""
+_NOT_FOR_PYTHON = (OverflowError, ValueError)
+"""Times before the year 1 and after 9999, which columns may hold and Python's do not."""
 
 
 def print_rows(answer: pa.RecordBatchReader) -> None:
@@ -36,7 +42,7 @@ def print_rows(answer: pa.RecordBatchReader) -> None:
 
 
 def print_json_rows(answer: pa.RecordBatchReader) -> None:
-    names = answer.schema.names
+    names = distinct(answer.schema.names)
     separator = "["
     for row in _rows(answer):
         sys.stdout.write(separator)
@@ -47,18 +53,64 @@ def print_json_rows(answer: pa.RecordBatchReader) -> None:
 
 
 def print_csv_rows(answer: pa.RecordBatchReader) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(answer.schema.names)
-    writer.writerows([_cell(value) for value in row] for row in _rows(answer))
+    sys.stdout.write(csv_line(answer.schema.names))
+    for row in _rows(answer):
+        sys.stdout.write(csv_line([_cell(value) for value in row]))
     sys.stdout.flush()
+
+
+def csv_line(row: Sequence[Any]) -> str:
+    return ",".join(map(_field, row)) + "\n"
+
+
+def _field(value: Any) -> str:
+    if value is None:
+        return ""
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if not text or _QUOTED.search(text) else text
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """`a, a` -> `a, a_1`: an object of JSON has a name once, and the answer to a join has it twice."""
+    taken, found = set(names), list[str]()
+    for name in names:
+        number, one = 0, name
+        while one in found or (number and one in taken):
+            number += 1
+            one = f"{name}_{number}"
+        found.append(one)
+    return found
 
 
 def _rows(answer: pa.RecordBatchReader) -> Iterator[Sequence[Any]]:
     """Values that JSON can hold."""
     for batch in answer:
-        columns = [_whole_micros(column).to_pylist() for column in batch.columns]
+        columns = [_values(_whole_micros(column)) for column in batch.columns]
         for row in zip(*columns, strict=True):
             yield [plain(value) for value in row]
+
+
+def _values(column: pa.Array) -> list[Any]:
+    try:
+        found: list[Any] = column.to_pylist()
+    except _NOT_FOR_PYTHON:
+        return [_value(each) for each in column]
+    return found
+
+
+def _value(scalar: pa.Scalar) -> Any:
+    """A time that Python does not have is its text."""
+    try:
+        return scalar.as_py()
+    except _NOT_FOR_PYTHON:
+        pass
+    if isinstance(scalar, pa.StructScalar):
+        return {name: _value(each) for name, each in scalar.items()}
+    if isinstance(scalar, pa.ListScalar | pa.LargeListScalar | pa.FixedSizeListScalar):
+        return [_value(each) for each in scalar.values]
+    if isinstance(scalar, pa.TimestampScalar):
+        return f"{np.datetime64(scalar.value, scalar.type.unit)}{'+00:00' if scalar.type.tz else ''}"
+    return str(np.datetime64(scalar.value, "D")) if isinstance(scalar, pa.Date32Scalar) else str(scalar)
 
 
 def plain(value: Any) -> Any:
@@ -92,7 +144,7 @@ def bytes_as_text(content: bytes) -> str:
 
 
 def _cell(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict | bool) else value
 
 
 def _heading(field: pa.Field) -> str:

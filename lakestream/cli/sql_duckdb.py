@@ -1,6 +1,6 @@
 """DuckDB, attached to the catalog. Its extensions come from installed packages: nothing is downloaded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, files
 
@@ -13,29 +13,41 @@ _EXTENSIONS = ("avro", "httpfs", "iceberg")
 """In the order in which they need each other."""
 _ROWS_PER_BATCH = 10_000
 _INSERT = "INSERT"
+_INTERRUPTED = "Query interrupted"
+"""What DuckDB makes of Ctrl-C."""
 _SIGNS_OF_S3 = ("s3://", "amazonaws.com", "HTTP 403")
 """In what DuckDB says when it cannot reach files there."""
 
 
 @contextmanager
-def ask_duckdb(uri: str, query: str, *, secret: str | None = None) -> Iterator[pa.RecordBatchReader]:
-    """The answer to `query`, with the catalog at `uri` as `lake` and the topics' tables at hand. `secret` tells how
-    their files are reached (duckdb_secret.py)."""
+def ask_duckdb(
+    uri: str, query: str, *, secret: str | None = None, headers: Mapping[str, str] | None = None
+) -> Iterator[pa.RecordBatchReader]:
+    """The answer to `query`, with the catalog at `uri` as `lake`, asked with `headers`, and the topics' tables at hand.
+    `secret` tells how their files are reached (duckdb_secret.py)."""
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
         try:
-            _attach(connection, uri, secret)
+            _attach(connection, uri, secret, headers or {})
             yield connection.execute(query).to_arrow_reader(_ROWS_PER_BATCH)
         except (duckdb.Error, pa.ArrowInvalid) as error:
             raise CommandFailed(advice(str(error), query)) from None
+        except RuntimeError as error:
+            if _INTERRUPTED not in str(error):
+                raise
+            raise KeyboardInterrupt from None
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None) -> None:
+def _attach(connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None, headers: Mapping[str, str]) -> None:
     for name in _EXTENSIONS:
         connection.execute(f"LOAD {_quoted(_extension(name))}")
     if secret is not None:
         connection.execute(secret)
     connection.execute("SET TimeZone = 'UTC'")
-    connection.execute(f"ATTACH '' AS lake (TYPE iceberg, ENDPOINT {_quoted(uri)}, AUTHORIZATION_TYPE 'none')")
+    options = ["TYPE iceberg", f"ENDPOINT {_quoted(uri)}", "AUTHORIZATION_TYPE 'none'"]
+    if headers:
+        pairs = ", ".join(f"{_quoted(name)}: {_quoted(value)}" for name, value in headers.items())
+        options.append(f"EXTRA_HTTP_HEADERS MAP {{{pairs}}}")
+    connection.execute(f"ATTACH '' AS lake ({', '.join(options)})")
     connection.execute("USE lake.streams")
 
 

@@ -15,19 +15,18 @@ from rich.console import Console
 from rich.progress import Progress
 
 from lakestream.cli.failures import CommandFailed
-from lakestream.cli.gateway_client import ask_gateway
+from lakestream.cli.gateway_client import UNLISTED, ask_gateway
 from lakestream.cli.kafka_batches import TopicBatches
 from lakestream.cli.kafka_client import KafkaClient
 from lakestream.cli.options import AsJson, Config, Http, Kafka, SetValues, http_address, kafka_address, loaded_settings
 from lakestream.cli.output import print_json, print_table, say
+from lakestream.model.errors import LakestreamError
 from lakestream.model.value_configs import TABLE_VALUE
 from lakestream.settings.address import Address
 from lakestream.settings.model import Settings
 
 STATUS_PATH = "/admin/status"
 CATALOG_PATH = "/iceberg"
-UNLISTED = {"X-Lakestream-Unlisted": "show"}
-"""Tables that the catalog does not show are verified as well."""
 FAILED = 1
 _SESSION = "lakestream.table.lake_session"
 _REMOTE_FILES = "lakestream.table.remote_files"
@@ -95,9 +94,13 @@ def _verify_all(
         task = shown.add_task("verifying", total=records)
         for topic in tabled:
             shown.update(task, description=f"verifying {topic['name']}")
-            asked = _to_verify(verification, gateway, client, topic, settings.objects_options)
-            found = verification.verify_topic(spark, asked, lambda done: shown.advance(task, done))
-            verdicts[topic["name"]] = asdict(found)
+            try:
+                asked = _to_verify(verification, gateway, client, topic, settings.objects_options)
+                found = verification.verify_topic(spark, asked, lambda done: shown.advance(task, done))
+            except LakestreamError as error:  # one damaged table hides none of the others
+                verdicts[topic["name"]] = _unverified(topic, str(error))
+            else:
+                verdicts[topic["name"]] = asdict(found)
     return list(verdicts.values())
 
 
@@ -134,6 +137,16 @@ def _without_table(topic: Any) -> dict[str, Any]:
     lost = [part["partition"] for part in topic["partitions"] if part["tabled_until"] > part["log_start"]]
     problems = [f"partition {number} has records in a table, but the topic has none" for number in lost]
     return {"topic": topic["name"], "table": None, "partitions": len(topic["partitions"]), "problems": problems}
+
+
+def _unverified(topic: Any, reason: str) -> dict[str, Any]:
+    problems = [f"the table could not be looked at, and nothing was compared: {reason}"]
+    return {
+        "topic": topic["name"],
+        "table": topic["table"]["table"],
+        "partitions": len(topic["partitions"]),
+        "problems": problems,
+    }
 
 
 def _print(found: Any, grace_ms: int) -> None:

@@ -170,3 +170,10 @@ class NotCoordinator(Fenced):
 
 class IllegalGeneration(Fenced):
     """The group has gone on to another generation. Join again."""
+
+
+def what_went_wrong(error: BaseException) -> str:
+    """In words. Ours have advice in them; of others it helps to know what they are."""
+    if isinstance(error, LakestreamError):
+        return str(error)
+    return f"{type(error).__name__}: {error}. Should it go on, report it together with the log"

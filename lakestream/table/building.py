@@ -70,6 +70,7 @@ def build_pipeline(
             commits=commits,
             rewriting=rewriting,
             left_behind=left_behind,
+            clock=clock,
             ids=ids,
         ),
         committer=Committer(store=store, objects=objects, locations=locations, commits=commits, clock=clock),

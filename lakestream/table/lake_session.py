@@ -4,13 +4,18 @@ Not the pipeline's session (session.py): this one has Iceberg's library in the J
 catalog anew for every query.
 """
 
+import logging
 import os
+import re
 import shutil
+import signal
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from lakestream.model.errors import Unavailable
@@ -21,6 +26,9 @@ from lakestream.table.session import local_addresses
 CATALOG = "lake"
 ICEBERG_PACKAGE = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 """It must fit Spark's version exactly. Spark fetches it from Maven Central once and keeps it."""
+_QUERY_LOGGER = "SQLQueryContextLogger"
+"""Where pyspark writes a stack of Java's for every query that is wrong. Whoever asked is told in a sentence."""
+_JAVA_CLASS = re.compile(r"^(?:[\w$]+\.)+[\w$]+: ")
 
 
 class NoSpark(Unavailable):
@@ -33,20 +41,45 @@ def lake_session(
 ) -> Iterator[SparkSession]:
     """With the catalog at `uri` as `lake`, asked with `headers`. Where Spark runs already it is used, in a session of
     its own, and left."""
+    PySparkLogger.getLogger(_QUERY_LOGGER).disabled = True
     running = SparkSession.getActiveSession()
     session = _open(name, master, files) if running is None else running.newSession()
+    if running is None:
+        _end_at_interrupt()
     for setting, value in _catalog(uri, files, headers or {}).items():
         session.conf.set(setting, value)
     try:
         yield session
     finally:
         if running is None:
-            session.stop()
+            with suppress(Py4JError, OSError):  # Java may have been told to end as well, and be gone
+                session.stop()
+
+
+def _end_at_interrupt() -> None:
+    """Ctrl-C ends the command. Spark has set a handler that calls off its jobs first, which fails where Java has heard
+    of it as well; and py4j logs a stack before it passes the interrupt on."""
+    with suppress(ValueError):  # of a thread that is not the main one
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    logging.getLogger().addFilter(lambda record: not str(record.msg).startswith("KeyboardInterrupt"))
 
 
 def first_line(error: BaseException) -> str:
     """What went wrong, without the plan and the stack that Spark adds."""
     return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+def cause(error: BaseException) -> str:
+    """The innermost reason that Java gives, in one line; what went wrong in the catalog comes so, as it is."""
+    lines = str(error).splitlines()
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    thrown = [line.removeprefix(": ") for line in lines if line.startswith(": ")]
+    return causes[-1] if causes else thrown[0] if thrown else first_line(error)
+
+
+def without_class(reason: str) -> str:
+    """`org.apache.iceberg.exceptions.ForbiddenException: Forbidden: ...` -> `Forbidden: ...`"""
+    return _JAVA_CLASS.sub("", reason)
 
 
 def _open(name: str, master: str, files: RemoteFiles) -> SparkSession:

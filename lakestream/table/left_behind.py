@@ -59,9 +59,8 @@ class LeftBehind:
     async def sweep(self) -> None:
         """Dropped jobs of a while ago once more, and then forget them; committed ones are forgotten as well."""
         old = await self._store.jobs.old_dropped_jobs(DROPPED_KEPT_MS, SWEPT_AT_ONCE)
-        for job in old:
-            await self._delete(job)
-        await self._store.jobs.forget_jobs(DROPPED_KEPT_MS, [job.id for job in old])
+        cleared = [job.id for job in old if await self._delete(job)]
+        await self._store.jobs.forget_jobs(DROPPED_KEPT_MS, cleared)
         if self._watched:
             await self._sweep_watched(await self._store.now_ms() - DROPPED_KEPT_MS)
 

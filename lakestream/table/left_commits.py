@@ -22,7 +22,7 @@ from lakestream.catalog.commit_names import is_awaiting, version_of
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.errors import Conflict, LakestreamError
+from lakestream.model.errors import Conflict, what_went_wrong
 from lakestream.model.table import TableId, TableKind, TablePointer
 from lakestream.table.left_files import SWEPT_KINDS, LeftFiles
 from lakestream.world.clock import Clock
@@ -65,9 +65,8 @@ class LeftCommits:
             table = self._turns.pop(0)
             try:
                 looked_at += await self._look_at(table)
-            except LakestreamError as error:
-                # What is wrong with one table is said by `status` and `verify`; the others have their turn.
-                log.warning("leftovers of a table could not be looked for", table=table, error=str(error))
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with one table, the others have their turn
+                log.warning("leftovers of a table could not be looked for", table=table, error=what_went_wrong(error))
                 looked_at += 1
 
     async def _look_at(self, table: TableId) -> bool:

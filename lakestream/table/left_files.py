@@ -12,7 +12,7 @@ import structlog
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.errors import LakestreamError
+from lakestream.model.errors import what_went_wrong
 from lakestream.model.table import TableId, TableKind
 from lakestream.world.clock import Clock
 from lakestream.world.ids import is_ulid, ulid_ms
@@ -46,8 +46,10 @@ class LeftFiles:
             self._looked_at[table] = now
             try:
                 await self._look_at(table)
-            except LakestreamError as error:
-                log.warning("files that a table left could not be looked for", table=table, error=str(error))
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with one table, the others have their turn
+                log.warning(
+                    "files that a table left could not be looked for", table=table, error=what_went_wrong(error)
+                )
 
     async def _look_at(self, table: TableId) -> None:
         pointer = await self._store.tables.table_with_id(table)

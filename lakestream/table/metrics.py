@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
-from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 _COUNTERS = {
@@ -32,6 +32,7 @@ class PipelineMetrics(Collector):
         self.registry = CollectorRegistry()
         self._counts: Counter[str] = Counter()
         self._seconds = dict.fromkeys(PHASES, 0.0)
+        self._failing_topics = 0
         self.registry.register(self)
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
@@ -58,6 +59,9 @@ class PipelineMetrics(Collector):
     def job_dropped(self) -> None:
         self._counts["dropped_jobs"] += 1
 
+    def topics_failing(self, count: int) -> None:
+        self._failing_topics = count
+
     def files_trimmed(self, count: int) -> None:
         self._counts["trimmed_files"] += count
 
@@ -67,6 +71,11 @@ class PipelineMetrics(Collector):
     def collect(self) -> Iterable[Metric]:
         for name, help in _COUNTERS.items():
             yield CounterMetricFamily(f"lakestream_table_{name}", help, value=self._counts[name])
+        yield GaugeMetricFamily(
+            "lakestream_table_failing_topics",
+            "Topics whose last job failed, by the pipeline that has the lease. Its log says why.",
+            value=self._failing_topics,
+        )
         phases = CounterMetricFamily(
             "lakestream_table_phase_seconds", "Time spent in each phase of rounds that had work.", labels=("phase",)
         )

@@ -16,7 +16,7 @@ import structlog
 from lakestream.catalog.commit_names import LEDGER_NAME
 from lakestream.catalog.locations import TableObjects
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.errors import Fenced, LakestreamError, Unavailable
+from lakestream.model.errors import Fenced, LakestreamError, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob
 from lakestream.model.topic import TopicId
 from lakestream.table.compaction.commit import BegunJob, Committer
@@ -30,6 +30,7 @@ from lakestream.table.left_commits import LeftCommits
 from lakestream.table.left_files import LeftFiles
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.repairs import Repairs
+from lakestream.table.resting import Resting
 from lakestream.table.topic_tables import TopicTables
 from lakestream.table.trimming import Trimming
 from lakestream.world.clock import Clock
@@ -38,8 +39,6 @@ from lakestream.world.ids import Ids
 log = structlog.get_logger(__name__)
 
 COMMITS_AT_ONCE = 8
-REST_SECONDS = 30.0
-"""A topic whose job failed is left alone for so long, unless someone asks for it: others should not wait for it."""
 
 
 class Round(NamedTuple):
@@ -93,8 +92,7 @@ class Pipeline:
         self._clock = clock
         self._ids = ids
         self._token: int | None = None
-        self._resting: dict[TopicId, float] = {}
-        """Until when topics are left alone whose last job failed."""
+        self._resting = Resting(clock)
         self._unfinished: dict[JobId, BegunJob] = {}
         """Jobs that were begun and of which we do not know that they were committed or dropped."""
 
@@ -114,9 +112,12 @@ class Pipeline:
         await self._repairs.work_off(lease)
         asked = await self._store.jobs.asked_compactions()
         debts = await self._store.jobs.debts()
-        await self._grant(asked - {debt.topic for debt in debts})
+        in_debt = {debt.topic for debt in debts}
+        await self._grant(asked - in_debt)
+        self._resting.keep(in_debt)
+        self._metrics.topics_failing(len(self._resting))
         now_ms = await self._store.now_ms()
-        ready = [debt for debt in debts if debt.topic in asked or not self._rests(debt.topic)]
+        ready = [debt for debt in debts if not self._resting.rests(debt.topic, asked=debt.topic in asked)]
         planned = await self._plan(due_debts(ready, asked, now_ms=now_ms, limits=self._limits))
         if not planned:
             return IDLE
@@ -146,7 +147,9 @@ class Pipeline:
     async def _plan(self, due: Sequence[Debt]) -> list[PlannedJob]:
         if not due:
             return []
-        spans = await self._store.jobs.untabled_spans([debt.partition for debt in due], self._limits.spans_max)
+        spans = await self._store.jobs.untabled_spans(
+            [debt.partition for debt in due], self._limits.spans_each_max(len(due))
+        )
         return plan_jobs(due, spans, self._limits)
 
     async def _grant(self, topics: frozenset[TopicId]) -> None:
@@ -166,9 +169,8 @@ class Pipeline:
         ended = await asyncio.gather(
             *(self._end(job, rewritten[job.id], places) for job in jobs), return_exceptions=True
         )
-        for error in ended:
-            if isinstance(error, BaseException):
-                raise error
+        self._judge(jobs, ended)
+        self._metrics.topics_failing(len(self._resting))
         self._metrics.round_done(
             plan_seconds=planned_at - began,
             rewrite_seconds=rewritten_at - planned_at,
@@ -180,11 +182,21 @@ class Pipeline:
         id = self._ids.ulid()
         return BegunJob(id=id, token=lease.token, plan=plan, folder=self._left_behind.folder(plan.table, id))
 
+    def _judge(self, jobs: Sequence[BegunJob], ended: Sequence[bool | BaseException]) -> None:
+        """Raise what concerns more than one job. A store that answered for others is not away: what it does not answer
+        for is that topic's trouble. What became of such a job is found out by the next round."""
+        unanswered = [(job, error) for job, error in zip(jobs, ended, strict=True) if isinstance(error, BaseException)]
+        for _, error in unanswered:
+            if not isinstance(error, Unavailable) or len(unanswered) == len(jobs):
+                raise error
+        for job, error in unanswered:
+            self._note_failure(job, str(error))
+
     async def _end(self, job: BegunJob, rewritten: RewrittenJob, places: asyncio.Semaphore) -> bool:
         """Commit the job, or drop it. Raises what concerns more than this job."""
         results = rewritten.results
         async with places:
-            if (error := _error_of(job, results)) is not None:
+            if (error := _error_of(job, rewritten)) is not None:
                 await self._fail(job, error)
                 return False
             try:
@@ -193,10 +205,11 @@ class Pipeline:
                 await self._committer.commit(job, results, evolution(rewritten.contract))
             except (Fenced, Unavailable):
                 raise  # what became of the job is found out by the next round, or by the next holder of the lease
-            except LakestreamError as refused:
-                await self._fail(job, str(refused))
+            except Exception as refused:  # noqa: BLE001 - whatever is wrong with one job holds up no other
+                await self._fail(job, what_went_wrong(refused))
                 return False
             del self._unfinished[job.id]
+            self._resting.end(job.plan.topic)
             if rewritten.has_more_files:
                 self._left_behind.watch(LeftJob(job.id, job.plan.table), _files_of(job, results))
             files = [file for result in results for file in result.files]
@@ -215,17 +228,19 @@ class Pipeline:
         counted = {self._locations.key_of(location) for location in _files_of(job, results)}
         await self._locations.delete_below(job.folder, but=counted)
 
-    def _rests(self, topic: TopicId) -> bool:
-        if self._clock.monotonic() < self._resting.get(topic, 0.0):
-            return True
-        self._resting.pop(topic, None)
-        return False
-
     async def _fail(self, job: BegunJob, error: str) -> None:
-        log.error("a topic could not be compacted", topic=job.plan.topic.hex(), job=job.id, error=error)
-        self._resting[job.plan.topic] = self._clock.monotonic() + REST_SECONDS
-        self._metrics.job_dropped()
+        self._note_failure(job, error)
         await self._drop(job)
+
+    def _note_failure(self, job: BegunJob, error: str) -> None:
+        self._metrics.job_dropped()
+        log.error(
+            "a topic could not be compacted",
+            topic=job.plan.topic.hex(),
+            job=job.id,
+            error=error,
+            pause_seconds=self._resting.begin(job.plan.topic),
+        )
 
     async def _drop(self, job: BegunJob) -> None:
         await self._left_behind.drop(LeftJob(job.id, job.plan.table))
@@ -241,8 +256,8 @@ def _files_of(job: BegunJob, results: Sequence[TaskResult]) -> list[str]:
     return [f"{job.folder}/{LEDGER_NAME}", *(file.path for result in results for file in result.files)]
 
 
-def _error_of(job: BegunJob, results: Sequence[TaskResult]) -> str | None:
-    error = next((result.error for result in results if result.error is not None), None)
-    if error is None and [result.number for result in results] != list(range(len(job.plan.tasks))):
-        return f"{len(job.plan.tasks)} tasks gave {len(results)} results"
-    return error
+def _error_of(job: BegunJob, rewritten: RewrittenJob) -> str | None:
+    numbers = [result.number for result in rewritten.results]
+    if rewritten.error is None and numbers != list(range(len(job.plan.tasks))):
+        return f"{len(job.plan.tasks)} tasks gave {len(numbers)} results"
+    return rewritten.error

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import STREAMS
-from lakestream.table.lake_session import CATALOG, first_line, lake_session
+from lakestream.table.lake_session import CATALOG, cause, first_line, lake_session, without_class
 from lakestream.table.remote_files import remote_files
 
 
@@ -28,4 +29,6 @@ def ask_spark(
             answer: pa.Table = session.sql(query).toArrow()
         except PySparkException as error:
             raise QueryFailed(f"{first_line(error)}\n`SHOW TABLES` lists the tables") from None
+        except Py4JError as error:  # what Spark does not know of: Iceberg's own, with the catalog's words in it
+            raise QueryFailed(without_class(cause(error))) from None
         yield answer.to_reader()

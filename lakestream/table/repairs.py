@@ -18,7 +18,7 @@ import structlog
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.errors import Fenced, InvalidRequest, LakestreamError, Unavailable
+from lakestream.model.errors import Fenced, InvalidRequest, LakestreamError, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, JobCommit, JobId, LeftJob, NewJob
 from lakestream.model.repair import Repair, RepairState
 from lakestream.model.table import MAIN_BRANCH, QUARANTINE_BRANCH, TablePointer
@@ -29,6 +29,8 @@ from lakestream.table.compaction.rewriting import Rewriting, RewrittenJob, Work
 from lakestream.table.compaction.set_aside import Place, RepairAction, SetAside
 from lakestream.table.contracts import evolution
 from lakestream.table.left_behind import LeftBehind
+from lakestream.table.resting import Resting
+from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 
 log = structlog.get_logger(__name__)
@@ -50,6 +52,7 @@ class Repairs:
         commits: TopicCommits,
         rewriting: Rewriting,
         left_behind: LeftBehind,
+        clock: Clock,
         ids: Ids,
     ) -> None:
         self._store = store
@@ -58,22 +61,31 @@ class Repairs:
         self._rewriting = rewriting
         self._left_behind = left_behind
         self._ids = ids
+        self._resting = Resting(clock)
+        """Topics for whose repairs a store did not answer: compaction, which comes next, need not wait for them."""
         self._unanswered: list[LeftJob] = []
         """Jobs whose commit may or may not have been made."""
 
     async def work_off(self, lease: CompactionLease) -> None:
-        """All that were asked for. Raises what concerns more than one of them: Fenced, Unavailable."""
+        """All that were asked for. Raises what concerns more than one of them: Fenced, Unavailable. What was not
+        answered is tried again after a while."""
         while self._unanswered:
             await self._left_behind.drop(self._unanswered[-1])  # one that was committed keeps its files
             self._unanswered.pop()
-        for repair in await self._store.repairs.asked():
+        asked = await self._store.repairs.asked()
+        self._resting.keep({repair.topic for repair in asked})
+        for repair in asked:
+            if self._resting.rests(repair.topic, asked=True):
+                continue
             try:
                 answer = await self._repaired(lease, repair)
             except (Fenced, Unavailable):
+                self._resting.begin(repair.topic)
                 raise
-            except LakestreamError as error:
-                log.warning("a repair failed", repair=repair.id, error=str(error))
-                await self._store.repairs.answer(repair.id, RepairState.FAILED, str(error))
+            except Exception as error:  # noqa: BLE001 - or it would be begun, and end the pipeline, again and again
+                reason = what_went_wrong(error)
+                log.warning("a repair failed", repair=repair.id, error=reason)
+                await self._store.repairs.answer(repair.id, RepairState.FAILED, reason)
             else:
                 await self._store.repairs.answer(repair.id, RepairState.DONE, json.dumps(answer))
 
@@ -105,7 +117,7 @@ class Repairs:
         except Unavailable:
             self._unanswered.append(LeftJob(job, pointer.id))
             raise
-        except LakestreamError:
+        except Exception:
             await self._left_behind.drop(LeftJob(job, pointer.id))
             raise
         return {"repaired": int(summary[REPAIRED]), "remaining": int(summary[REMAINING])}
@@ -128,9 +140,8 @@ class Repairs:
         folder = self._left_behind.folder(pointer.id, job)
         work = Work(job=job, topic=repair.topic, folder=folder, set_aside=parts)
         done = (await self._rewriting.rewrite([work]))[job]
-        error = next((result.error for result in done.results if result.error), None)
-        if error is not None:
-            raise InvalidRequest(error)
+        if done.error is not None:
+            raise InvalidRequest(done.error)
         if done.has_more_files:
             counted = {self._locations.key_of(file.path) for result in done.results for file in result.files}
             await self._locations.delete_below(folder, but=counted)

@@ -70,8 +70,9 @@ def _settings(limits: SparkLimits, java_options: str) -> dict[str, str]:
         "spark.python.worker.reuse": "true",
         "spark.speculation": "false",
         "spark.task.maxFailures": str(TASK_ATTEMPTS_MAX),
-        # One row is one task of ours: results leave as they are done.
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
+        # Tasks go out with the function that does them, also a round's of megabytes. Spark would write those to a file
+        # of its own for each round, and delete it when Java next happens to collect its garbage.
+        "spark.broadcast.UDFCompressionThreshold": "1g",
         "spark.cleaner.periodicGC.interval": "10min",
         **{f"spark.executorEnv.{name}": value for name, value in _WORKERS_ENVIRONMENT.items()},
     }

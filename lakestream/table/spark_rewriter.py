@@ -1,13 +1,15 @@
 """Rewriting on Spark: tasks go out in a closure, results come back as text; `mapInArrow` calls our code in between.
 
-    session.range(tasks) -> mapInArrow(rewrite the tasks of these numbers) -> collect
+    session.range(slices) -> mapInArrow(rewrite the tasks of these slices) -> collect
 
 Each worker opens the object store itself. A task that fails says so in its result; if a whole worker dies, Spark begins
 its task again in another.
 """
 
 import asyncio
+import pickle
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 import pyarrow as pa
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -25,7 +27,10 @@ from lakestream.world.objects.open import open_objects
 from lakestream.world.threads import ThreadPool, Threads
 
 SLICES_PER_CORE_MAX = 8
-"""Small tasks share a slice: Spark needs about ten milliseconds for each."""
+"""Small tasks share a slice: Spark needs about ten milliseconds for each. They are dealt out from the largest down, so
+that no slice gets more than one of those that take long."""
+_BROKEN = (Py4JError, PySparkException, ConnectionError, EOFError)
+"""What is raised where Java, or Spark in it, does not do its part."""
 _RESULT = "result"
 _WORKER_THREADS = 8
 """For files: reads in flight, and the work itself."""
@@ -49,28 +54,33 @@ class SparkRewriter:
         largest_first = sorted(tasks, key=lambda task: -task.bytes)
         try:
             return await self._threads.run(self._run, tuple(largest_first))
-        except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
-            raise RewriteFailed(f"Spark did not finish the round: {_first_line(error)}") from error
+        except _BROKEN as error:
+            raise RewriteFailed(f"Spark did not finish the round: {reason_of(error)}") from error
 
     def cancel(self) -> None:
         """End what runs: it raises RewriteFailed."""
-        self._session.sparkContext.cancelAllJobs()
+        with suppress(*_BROKEN):  # Java is gone: nothing runs
+            self._session.sparkContext.cancelAllJobs()
+
+    async def close(self) -> None:
+        """End the session, as far as there still is one."""
+        with suppress(*_BROKEN):
+            await self._threads.run(self._session.stop)
 
     def _run(self, tasks: tuple[RewriteTask, ...]) -> list[TaskResult]:
-        rows = max(len(tasks), self.parallel)
-        slices = min(rows, self.parallel * SLICES_PER_CORE_MAX)
-        frame = self._session.range(0, rows, 1, slices).mapInArrow(_rewriting(tasks), f"{_RESULT} string")
+        slices = min(max(len(tasks), self.parallel), self.parallel * SLICES_PER_CORE_MAX)
+        packed = tuple(map(pickle.dumps, tasks))
+        frame = self._session.range(0, slices, 1, slices).mapInArrow(_rewriting(packed, slices), f"{_RESULT} string")
         return [TaskResult.from_json(row[0]) for row in frame.collect()]
 
 
-def _rewriting(
-    tasks: tuple[RewriteTask, ...],
-) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    """The function that Spark sends to its workers, tasks and all."""
+def _rewriting(tasks: tuple[bytes, ...], slices: int) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    """The function that Spark sends to its workers, tasks and all. Each worker unpacks its own alone."""
 
     def rewrite(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
-        numbers = [number for batch in batches for number in batch.column(0).to_pylist() if number < len(tasks)]
-        results = asyncio.run(rewrite_all([tasks[number] for number in numbers], attempt=_attempt()))
+        numbers = [number for batch in batches for number in batch.column(0).to_pylist()]
+        own = [pickle.loads(task) for number in numbers for task in tasks[number::slices]]
+        results = asyncio.run(rewrite_all(own, attempt=_attempt()))
         yield pa.record_batch({_RESULT: pa.array([result.to_json() for result in results], pa.string())})
 
     return rewrite
@@ -101,5 +111,7 @@ def _attempt() -> int:
     return 0 if context is None else int(context.attemptNumber())
 
 
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__
+def reason_of(error: BaseException) -> str:
+    """In one line. Where it came from Java, the first says only what was called, and the second what happened."""
+    first, *others = [*str(error).strip().splitlines(), ""]
+    return others[0].removeprefix(": ") if others and others[0].startswith(": ") else first or type(error).__name__

@@ -14,7 +14,7 @@ import structlog
 from lakestream.catalog.summaries import RETENTION
 from lakestream.catalog.topic_commits import PreparedCommit, TopicCommits
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.errors import Conflict, LakestreamError
+from lakestream.model.errors import Conflict, what_went_wrong
 from lakestream.model.job import TrimmedTopic
 from lakestream.model.table import TablePointer
 from lakestream.model.topic import TopicId
@@ -55,9 +55,8 @@ class Trimming:
         for one in trimmed:
             try:
                 await self._trim(one)
-            except LakestreamError as error:
-                # What is wrong with one table holds up no other; the next pass tries again.
-                log.warning("a table could not be trimmed", topic=one.topic.hex(), error=str(error))
+            except Exception as error:  # noqa: BLE001 - a damaged table holds up no other; the next pass tries again
+                log.warning("a table could not be trimmed", topic=one.topic.hex(), error=what_went_wrong(error))
 
     async def _trim(self, trimmed: TrimmedTopic) -> None:
         pointer = await self._store.tables.table_of_topic(trimmed.topic)

@@ -6,12 +6,14 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Asked = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
 
 
 class Threads(Protocol):
@@ -31,7 +33,7 @@ class ThreadPool:
     def __init__(self, workers: int, name: str) -> None:
         self._workers = workers
         self._name = name
-        self._asked: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._asked: SimpleQueue[Asked | None] = SimpleQueue()
         self._threads: list[Thread] = []
         self._unanswered = 0
         """Counted on the event loop alone."""
@@ -42,22 +44,18 @@ class ThreadPool:
         that, it is not begun."""
         if self._closed:
             raise RuntimeError(f"the threads '{self._name}' are closed: nothing can be asked of them any more")
+        # Kept by no frame that an error passes through: it would refer to itself, and live until the collector comes,
+        # with all that the work was given.
+        return await self._put(partial(work, *args, **kwargs))
+
+    def _put(self, work: Callable[[], T]) -> "asyncio.Future[T]":
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
-
-        def do() -> None:
-            try:
-                result = None if answer.cancelled() else work(*args, **kwargs)
-            except BaseException as error:  # noqa: BLE001 - it is raised where the work was asked for
-                self._tell(loop, answer, None, error)
-            else:
-                self._tell(loop, answer, result, None)
-
-        self._unanswered += 1
-        if len(self._threads) < min(self._unanswered, self._workers):
+        if len(self._threads) < min(self._unanswered + 1, self._workers):
             self._begin_thread()
-        self._asked.put(do)
-        return await answer
+        self._unanswered += 1
+        self._asked.put((loop, answer, work))
+        return answer
 
     def close(self) -> None:
         """Returns when all is done that was asked for and is still waited for."""
@@ -69,13 +67,27 @@ class ThreadPool:
 
     def _begin_thread(self) -> None:
         thread = Thread(target=self._work, name=f"{self._name}-{len(self._threads)}", daemon=True)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:
+            if self._threads:
+                return  # the system has no more to give: those that are there do the work
+            raise
         self._threads.append(thread)
 
     def _work(self) -> None:
-        while (do := self._asked.get()) is not None:
-            do()
-            del do  # or what it returned would live on until the next work comes
+        while (asked := self._asked.get()) is not None:
+            self._do(*asked)
+            del asked  # or what it returned would live on until the next work comes
+
+    def _do(self, loop: asyncio.AbstractEventLoop, answer: "asyncio.Future[Any]", work: Callable[[], Any]) -> None:
+        try:
+            result = None if answer.cancelled() else work()
+        except BaseException as error:  # noqa: BLE001 - it is raised where the work was asked for
+            self._tell(loop, answer, None, error)
+        else:
+            self._tell(loop, answer, result, None)
+        del answer, work  # an error knows this frame
 
     def _tell(
         self, loop: asyncio.AbstractEventLoop, answer: "asyncio.Future[Any]", result: Any, error: BaseException | None
@@ -89,6 +101,10 @@ class ThreadPool:
             return  # whoever asked stopped waiting
         if error is None:
             answer.set_result(result)
+        elif isinstance(error, StopIteration):  # no future takes one, since it would end whoever awaits it
+            told = RuntimeError("the work raised StopIteration")
+            told.__cause__ = error
+            answer.set_exception(told)
         else:
             answer.set_exception(error)
 

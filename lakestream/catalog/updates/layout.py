@@ -1,16 +1,21 @@
 """How data is laid out: partition specs and sort orders, added under a new id (or found again) and made the default."""
 
+from lakestream.catalog.schema_ids import fields_by_id
+from lakestream.catalog.transforms import VOID, check_transform
 from lakestream.catalog.updates.draft import Draft, meant_id, without
-from lakestream.catalog.values import Json, by_id, wanted, wanted_objects
+from lakestream.catalog.values import Json, by_id, shown, wanted, wanted_ids, wanted_int, wanted_objects
 from lakestream.model.table_errors import InvalidTableChange
 
 PARTITION_FIELD_ID_BEFORE_FIRST = 999
 UNSORTED_ORDER_ID = 0
+_DIRECTIONS = ("asc", "desc")
+_NULL_ORDERS = ("nulls-first", "nulls-last")
 
 
 def add_spec(draft: Draft, update: Json) -> None:
     spec = wanted(update, "spec", dict)
-    fields = wanted_objects(spec, "fields")
+    fields = checked_partition_fields(spec)
+    check_sources(fields, _columns(draft), "partition spec")
     specs = draft.objects("partition-specs")
     same = next((known for known in specs if _spec_fields(known["fields"]) == _spec_fields(fields)), None)
     if same is not None:
@@ -35,7 +40,7 @@ def set_default_spec(draft: Draft, update: Json) -> None:
 
 
 def remove_partition_specs(draft: Draft, update: Json) -> None:
-    ids = set(wanted(update, "spec-ids", list))
+    ids = set(wanted_ids(update, "spec-ids"))
     if draft.metadata.get("default-spec-id") in ids:
         raise InvalidTableChange("the default partition spec cannot be removed: make another one the default first")
     draft.metadata["partition-specs"] = without(draft.objects("partition-specs"), "spec-id", ids)
@@ -43,7 +48,8 @@ def remove_partition_specs(draft: Draft, update: Json) -> None:
 
 def add_sort_order(draft: Draft, update: Json) -> None:
     order = wanted(update, "sort-order", dict)
-    fields = wanted_objects(order, "fields")
+    fields = checked_sort_fields(order)
+    check_sources(fields, _columns(draft), "sort order")
     orders = draft.objects("sort-orders")
     same = next((known for known in orders if known["fields"] == fields), None)
     if same is not None:
@@ -61,12 +67,82 @@ def set_default_sort_order(draft: Draft, update: Json) -> None:
     draft.metadata["default-sort-order-id"] = id
 
 
+def checked_partition_fields(spec: Json) -> list[Json]:
+    """The fields of a spec that someone sent. Raises InvalidTableChange for one that readers could not use."""
+    fields = wanted_objects(spec, "fields")
+    for field in fields:
+        _check_field(field)
+        if not wanted(field, "name", str):
+            raise InvalidTableChange("a partition field needs a name")
+        if field.get("field-id") is not None:
+            wanted_int(field, "field-id")
+    for part in ("name", "field-id"):
+        given = [field[part] for field in fields if field.get(part) is not None]
+        if len(set(given)) != len(given):
+            raise InvalidTableChange(f"two partition fields have the same {part}: give each its own")
+    return fields
+
+
+def checked_sort_fields(order: Json) -> list[Json]:
+    """The same for the fields of a sort order."""
+    fields = wanted_objects(order, "fields")
+    for field in fields:
+        _check_field(field)
+        for name, known in (("direction", _DIRECTIONS), ("null-order", _NULL_ORDERS)):
+            if wanted(field, name, str) not in known:
+                raise InvalidTableChange(f"'{name}' must be one of {', '.join(known)}, not {shown(field[name])}")
+    return fields
+
+
+def source_ids(field: Json) -> list[int]:
+    """The columns from which a partition or sort field is made."""
+    return wanted_ids(field, "source-ids") if "source-ids" in field else [wanted(field, "source-id", int)]
+
+
+def check_sources(fields: list[Json], columns: dict[int, Json], what: str) -> None:
+    """Raises InvalidTableChange where a field of a spec or an order cannot be made from the columns."""
+    for field in fields:
+        for id in source_ids(field):
+            if id not in columns:
+                raise InvalidTableChange(
+                    f"the {what} needs column {id}, which the schema has not: add it, or change the {what} first"
+                )
+            check_transform(field["transform"], columns[id]["type"])
+
+
+def check_compatible(draft: Draft) -> None:
+    """Once all updates are applied: what the table is laid out by is in its schema. Raises InvalidTableChange."""
+    schema = by_id(draft.objects("schemas"), "schema-id", draft.metadata.get("current-schema-id", 0))
+    columns = fields_by_id(schema) if schema is not None else {}
+    for what, default in (
+        (
+            "partition spec",
+            by_id(draft.objects("partition-specs"), "spec-id", draft.metadata.get("default-spec-id", 0)),
+        ),
+        ("sort order", by_id(draft.objects("sort-orders"), "order-id", draft.metadata.get("default-sort-order-id", 0))),
+    ):
+        fields = (default or {}).get("fields", [])
+        # A field of version 1 that is no longer wanted becomes void, and its column may go.
+        check_sources([field for field in fields if field.get("transform") != VOID], columns, what)
+
+
+def _check_field(field: Json) -> None:
+    wanted(field, "transform", str)
+    if not source_ids(field):
+        raise InvalidTableChange("'source-ids' must name a column at least")
+
+
+def _columns(draft: Draft) -> dict[int, Json]:
+    """Of every schema: a change may add a spec before it makes its schema current."""
+    return {id: field for schema in draft.objects("schemas") for id, field in fields_by_id(schema).items()}
+
+
 def _with_field_ids(draft: Draft, fields: list[Json]) -> list[Json]:
     """Fields that come without an id get that of the same field in an earlier spec, or the next one."""
     known = {
         _spec_field(field): field["field-id"] for spec in draft.objects("partition-specs") for field in spec["fields"]
     }
-    given = [field["field-id"] for field in fields if "field-id" in field]
+    given = [field["field-id"] for field in fields if field.get("field-id") is not None]
     next_id = max([_last_partition_id(draft), *given]) + 1
     numbered = []
     for field in fields:

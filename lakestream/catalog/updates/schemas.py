@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from lakestream.catalog.default_values import DEFAULTS
 from lakestream.catalog.schema_ids import check_names, field_ids, fields_by_id
+from lakestream.catalog.schema_shape import check_shape
 from lakestream.catalog.updates.draft import Draft, meant_id, without
-from lakestream.catalog.values import Json, by_id, wanted
+from lakestream.catalog.values import Json, by_id, wanted, wanted_ids
 from lakestream.model.table_errors import InvalidTableChange
 
 _TYPES_SINCE_V3 = ("timestamp_ns", "timestamptz_ns", "variant", "unknown", "geometry", "geography")
-_DEFAULTS = ("initial-default", "write-default")
 
 
 def add_schema(draft: Draft, update: Json) -> None:
@@ -29,7 +30,7 @@ def set_current_schema(draft: Draft, update: Json) -> None:
 
 
 def remove_schemas(draft: Draft, update: Json) -> None:
-    ids = set(wanted(update, "schema-ids", list))
+    ids = set(wanted_ids(update, "schema-ids"))
     if draft.metadata.get("current-schema-id") in ids:
         raise InvalidTableChange("the current schema cannot be removed: make another one current first")
     draft.metadata["schemas"] = without(draft.objects("schemas"), "schema-id", ids)
@@ -38,6 +39,7 @@ def remove_schemas(draft: Draft, update: Json) -> None:
 def check_schema(schema: Json, format_version: int) -> None:
     """Raises InvalidTableChange for a schema that readers of this format version could not use."""
     field_ids(schema)
+    check_shape(schema)
     check_names(schema)
     if format_version >= 3:
         return
@@ -46,7 +48,7 @@ def check_schema(schema: Json, format_version: int) -> None:
             raise InvalidTableChange(
                 f"type {field['type']} needs format version 3 and the table has {format_version}: upgrade it first"
             )
-        if any(default in field for default in _DEFAULTS):
+        if any(default in field for default in DEFAULTS):
             raise InvalidTableChange(f"default values need format version 3 and the table has {format_version}")
 
 

@@ -6,19 +6,36 @@ one change leaves no entry, and where a logged snapshot has gone, so has all his
 
 from lakestream.catalog.updates.draft import Draft
 from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
-from lakestream.catalog.values import Json, by_id, wanted
+from lakestream.catalog.values import (
+    INT_MAX,
+    Json,
+    by_id,
+    optional,
+    shown,
+    wanted,
+    wanted_count,
+    wanted_ids,
+    wanted_int,
+    wanted_objects,
+    wanted_strings,
+    wanted_texts,
+)
 from lakestream.model.table import MAIN_BRANCH
 from lakestream.model.table_errors import CommitConflict, InvalidTableChange
 
 NO_SNAPSHOT = -1
 _REF_TYPES = ("branch", "tag")
+_OPERATIONS = ("append", "replace", "overwrite", "delete")
 _NOT_OF_THE_REF = ("action", "ref-name")
+_NUMBER_KEPT = "min-snapshots-to-keep"
+_OF_BRANCHES = (_NUMBER_KEPT, "max-snapshot-age-ms")
+_RETENTION = (*_OF_BRANCHES, "max-ref-age-ms")
 
 
 def add_snapshot(draft: Draft, update: Json) -> None:
     snapshot = wanted(update, "snapshot", dict)
     id = wanted(snapshot, "snapshot-id", int)
-    wanted(snapshot, "manifest-list" if "manifests" not in snapshot else "manifests", object)
+    _check_parts(snapshot)
     if by_id(draft.objects("snapshots"), "snapshot-id", id) is not None:
         raise InvalidTableChange(f"the table has a snapshot {id} already: snapshots are added once")
     _check_sequence_number(draft, snapshot)
@@ -41,6 +58,7 @@ def set_snapshot_ref(draft: Draft, update: Json) -> None:
         raise InvalidTableChange(f"'{name}' cannot name snapshot {id}, which the table does not have")
     if kind not in _REF_TYPES or (name == MAIN_BRANCH and kind != "branch"):
         raise InvalidTableChange(f"'{name}' cannot be a {kind}: refs are branches or tags, and main is a branch")
+    _check_retention(name, kind, ref)
     refs = draft.metadata.get("refs") or {}
     if refs.get(name) == ref:
         return
@@ -54,7 +72,7 @@ def remove_snapshot_ref(draft: Draft, update: Json) -> None:
 
 
 def remove_snapshots(draft: Draft, update: Json) -> None:
-    ids = set(wanted(update, "snapshot-ids", list))
+    ids = set(wanted_ids(update, "snapshot-ids"))
     draft.metadata["snapshots"] = [one for one in draft.objects("snapshots") if one["snapshot-id"] not in ids]
     for kind in ("statistics", "partition-statistics"):
         if draft.metadata.get(kind):
@@ -66,6 +84,10 @@ def remove_snapshots(draft: Draft, update: Json) -> None:
 
 def set_statistics(draft: Draft, update: Json, *, kind: str = "statistics") -> None:
     file = wanted(update, kind, dict)
+    wanted(file, "statistics-path", str)
+    wanted_count(file, "file-size-in-bytes")
+    if kind == "statistics":
+        _check_blobs(file)
     others = _other_statistics(draft, kind, wanted(file, "snapshot-id", int))
     draft.metadata[kind] = [*others, file]
 
@@ -91,10 +113,49 @@ def settle_snapshot_log(draft: Draft) -> None:
     draft.metadata["snapshot-log"] = log
 
 
+def _check_parts(snapshot: Json) -> None:
+    """What readers of the metadata file want of every snapshot."""
+    if "manifests" in snapshot:
+        wanted_strings(snapshot, "manifests")  # version 1 may name them one by one
+    else:
+        wanted(snapshot, "manifest-list", str)
+    summary = wanted_texts(snapshot, "summary") if "summary" in snapshot else {}
+    if (operation := summary.get("operation")) is not None and operation not in _OPERATIONS:
+        raise InvalidTableChange(f"{shown(operation)} is no operation: use one of {', '.join(_OPERATIONS)}")
+    optional(snapshot, "parent-snapshot-id", int)
+    optional(snapshot, "key-id", str)
+    if snapshot.get("schema-id") is not None:
+        wanted_int(snapshot, "schema-id")
+
+
+def _check_retention(name: str, kind: str, ref: Json) -> None:
+    for limit in _RETENTION:
+        if (asked := optional(ref, limit, int)) is not None and asked < 1:
+            raise InvalidTableChange(
+                f"'{limit}' of '{name}' must be above 0, and is {asked}: leave it out for no limit"
+            )
+        if asked is not None and limit == _NUMBER_KEPT:
+            wanted_int(ref, limit)
+        if asked is not None and kind == "tag" and limit in _OF_BRANCHES:
+            raise InvalidTableChange(f"'{name}' is a tag, which names one snapshot: '{limit}' is for branches")
+
+
+def _check_blobs(file: Json) -> None:
+    wanted_count(file, "file-footer-size-in-bytes")
+    for blob in wanted_objects(file, "blob-metadata"):
+        wanted(blob, "type", str)
+        if any(id > INT_MAX for id in wanted_ids(blob, "fields")):
+            raise InvalidTableChange("'fields' of a blob must be ids of columns")
+        for name in ("snapshot-id", "sequence-number"):
+            wanted(blob, name, int)
+        if "properties" in blob:
+            wanted_texts(blob, "properties")
+
+
 def _check_sequence_number(draft: Draft, snapshot: Json) -> None:
     if draft.format_version == 1:
         return
-    number, last = wanted(snapshot, "sequence-number", int), draft.metadata.get("last-sequence-number", 0)
+    number, last = wanted_count(snapshot, "sequence-number"), draft.metadata.get("last-sequence-number", 0)
     if number <= last and snapshot.get("parent-snapshot-id") is not None:
         raise CommitConflict(
             f"the snapshot has sequence number {number} and the table is at {last}: "
@@ -106,13 +167,13 @@ def _take_row_ids(draft: Draft, snapshot: Json) -> None:
     """Row ids that a snapshot gives to its rows are never given again."""
     if draft.format_version < FIRST_ROW_LINEAGE_VERSION:
         return
-    first, next_id = wanted(snapshot, "first-row-id", int), draft.metadata.get("next-row-id", 0)
+    first, next_id = wanted_count(snapshot, "first-row-id"), draft.metadata.get("next-row-id", 0)
     if first < next_id:
         raise CommitConflict(
             f"the snapshot's first row id is {first} and ids below {next_id} are taken: "
             "load the table again, then write the snapshot anew"
         )
-    draft.metadata["next-row-id"] = first + wanted(snapshot, "added-rows", int)
+    draft.metadata["next-row-id"] = first + wanted_count(snapshot, "added-rows")
 
 
 def _move_main(draft: Draft, snapshot: Json) -> None:

@@ -3,15 +3,17 @@ did stays.
 
     fields of the table  +  layout as recorded, layout now  ->  fields
 
-A column that someone dropped stays dropped, one that someone renamed or described keeps that, until the contract itself
-says something else of it. Columns of others are not touched. New ones stand after the contract's, before the system's.
+A column that someone dropped stays dropped, one that someone renamed, widened or described keeps that, until the
+contract itself says something else of it. Columns of others are not touched, and no name of theirs is taken. New ones
+stand after the contract's, before the system's. All of this holds for the parts of a struct as well.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from lakestream.contract.columns.column import Column
 from lakestream.contract.columns.iceberg import iceberg_field
+from lakestream.contract.columns.kinds import wider
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.columns.naming import column_name
 from lakestream.model.rest_column import REST_ID
@@ -20,30 +22,52 @@ Json = dict[str, Any]
 
 
 def evolved_fields(fields: Sequence[Json], before: Layout, after: Layout) -> list[Json]:
-    old = {column.id: column for column in before.all_columns}
-    grown = {column.id: column for column in after.all_columns}
-    kept = [_grown(field, old.get(field["id"]), grown.get(field["id"])) for field in fields]
-    taken = {field["name"].lower() for field in kept}
-    new = []
-    for column in after.all_columns:
-        if column.id not in old and column.id not in {field["id"] for field in kept}:
-            name = column.name if column.id == REST_ID else column_name(column.name, taken)
-            taken.add(name.lower())
-            new.append(iceberg_field(column) | {"name": name})
-    at = _after_own(kept, grown)
+    return _evolved(fields, before.all_columns, after.all_columns)
+
+
+def _evolved(fields: Sequence[Json], before: Sequence[Column], after: Sequence[Column]) -> list[Json]:
+    """Fields of the table, or of one struct in it."""
+    old = {column.id: column for column in before}
+    own = {column.id: column for column in after}
+    there = {field["id"] for field in fields}
+    taken = {field["name"].lower() for field in fields}
+    kept = [_followed(field, old.get(field["id"]), own.get(field["id"]), taken) for field in fields]
+    new = [_named(column, taken) for column in after if column.id not in old and column.id not in there]
+    places = [at for at, field in enumerate(kept) if field["id"] in own]
+    at = places[-1] + 1 if places else 0
     return [*kept[:at], *new, *kept[at:]]
 
 
-def _grown(field: Json, before: Column | None, after: Column | None) -> Json:
+def _followed(field: Json, before: Column | None, after: Column | None, taken: set[str]) -> Json:
     """The field as the layout has it now; as it is, where the layout has not changed or knows nothing of it."""
     if before is None or after is None or before == after:
         return field
-    wanted = iceberg_field(after)
-    named = {"name": wanted["name"]} if before.name != after.name else {}
-    described = {"doc": wanted["doc"]} if before.doc != after.doc else {}
-    return {**field, "type": wanted["type"]} | named | described
+    named = {"name": _new_name(field["name"], after.name, taken)} if before.name != after.name else {}
+    described = {"doc": after.doc} if before.doc != after.doc else {}
+    return {**field, "type": _grown(field["type"], before, after)} | named | described
 
 
-def _after_own(fields: Sequence[Json], own: Mapping[int, Column]) -> int:
-    places = [at for at, field in enumerate(fields) if field["id"] in own]
-    return places[-1] + 1 if places else 0
+def _new_name(present: str, wanted: str, taken: set[str]) -> str:
+    taken.discard(present.lower())
+    name = column_name(wanted, taken)
+    taken.add(name.lower())
+    return name
+
+
+def _named(column: Column, taken: set[str]) -> Json:
+    name = column.name if column.id == REST_ID else column_name(column.name, taken)
+    taken.add(name.lower())
+    return iceberg_field(column) | {"name": name}
+
+
+def _grown(type: Any, before: Column, after: Column) -> Any:
+    """A column's type, with what the contract has added to it since."""
+    match type:
+        case {"type": "struct", "fields": fields}:
+            return {**type, "fields": _evolved(fields, before.children, after.children)}
+        case {"type": "list", "element": element}:
+            return {**type, "element": _grown(element, before.children[0], after.children[0])}
+        case {"type": "map", "key": key, "value": value}:
+            (old_key, old_value), (new_key, new_value) = before.children, after.children
+            return {**type, "key": _grown(key, old_key, new_key), "value": _grown(value, old_value, new_value)}
+    return type if before.kind == after.kind else wider(type.replace(" ", ""), after.kind) or after.kind

@@ -13,9 +13,10 @@ from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.dropping import release
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
-from lakestream.model.job import JobCommit, JobId
+from lakestream.model.errors import UnknownPartition
+from lakestream.model.job import JobCommit, JobId, NewFileSpan
 from lakestream.model.place import Tail
-from lakestream.model.table_errors import JobDropped
+from lakestream.model.table_errors import JobDropped, LedgerConflict
 from lakestream.model.topic import PartitionId
 
 
@@ -27,8 +28,12 @@ async def commit_job(connection: Connection, commit: JobCommit) -> str:
         if (known := await _known_answer(connection, commit.job)) is not None:
             return known  # by our own first attempt, for which the partitions were locked until now
         spans = spans_by_partition(commit.spans)
-        for tabled in commit.ranges:
-            check_range(tails[tabled.partition], tabled, spans.get(tabled.partition, []))
+        try:
+            _check_ranges(commit, tails, spans)
+        except (LedgerConflict, UnknownPartition):
+            # To one who has lost the lease it says that others do the work, not that the topic is at fault.
+            await check_token(connection, commit.token)
+            raise
         replaced = await _replace_spans(connection, commit)
         table = commit.move.pointer.id
         rows = [
@@ -80,11 +85,16 @@ async def _locked_tails(connection: Connection, partitions: Sequence[PartitionId
         "SELECT id, log_start, next_offset, tabled_until FROM partition WHERE id = ANY (%s) ORDER BY id FOR UPDATE",
         (list(partitions),),
     )
-    tails = {id: Tail._make(tail) for id, *tail in rows}
-    for partition in partitions:
-        if partition not in tails:
-            raise unknown_partition(partition)
-    return tails
+    return {id: Tail._make(tail) for id, *tail in rows}
+
+
+def _check_ranges(
+    commit: JobCommit, tails: Mapping[PartitionId, Tail], spans: Mapping[PartitionId, Sequence[NewFileSpan]]
+) -> None:
+    for tabled in commit.ranges:
+        if tabled.partition not in tails:
+            raise unknown_partition(tabled.partition)
+        check_range(tails[tabled.partition], tabled, spans.get(tabled.partition, []))
 
 
 async def _replace_spans(connection: Connection, commit: JobCommit) -> Mapping[PartitionId, Sequence[ReplacedSpan]]:

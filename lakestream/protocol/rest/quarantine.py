@@ -1,5 +1,7 @@
 """/admin/quarantine: how many values are set aside (GET), and please do something with them (POST).
 
+GET  /admin/quarantine         of every topic of which any ever were
+GET  /admin/quarantine/orders  of one topic
 POST /admin/quarantine/orders {"action": "retry" | "discard",
                                "chosen": [[partition, offset], ...],               without: all of them
                                "fixes": [[partition, offset, value in base64], ...]}  other bytes for the table
@@ -37,6 +39,7 @@ def quarantine_routes(store: MetadataStore, objects: ObjectStore, ids: Ids) -> l
     faces = _Faces(store, MetadataFiles(TableObjects(objects), ids=ids), ids)
     return [
         Route(PATH, faces.look),
+        Route(PATH + "/{topic}", faces.look_at),
         Route(PATH + "/{topic}", faces.ask, methods=["POST"]),
         Route(REPAIRS_PATH + "/{id}", faces.answer),
     ]
@@ -50,6 +53,9 @@ class _Faces:
 
     async def look(self, request: Request) -> Response:
         return await _answered(self._counts())
+
+    async def look_at(self, request: Request) -> Response:
+        return await _answered(self._of_topic(request.path_params["topic"]))
 
     async def ask(self, request: Request) -> Response:
         return await _answered(self._asked(request.path_params["topic"], request))
@@ -67,15 +73,24 @@ class _Faces:
         pointer = await self._store.tables.table_of_topic(topic.id)
         if pointer is None:
             return None
-        count = quarantined_records((await self._files.read(pointer.metadata_location)).metadata)
-        if count is None:
-            return None
-        return {"topic": topic.name, "table": ".".join((*pointer.namespace, pointer.name)), "records": count}
+        named = {"topic": topic.name, "table": ".".join((*pointer.namespace, pointer.name))}
+        try:
+            count = quarantined_records((await self._files.read(pointer.metadata_location)).metadata)
+        except LakestreamError as error:
+            return named | {"records": 0, "error": str(error)}  # one damaged table hides none of the others
+        return None if count is None else named | {"records": count}
+
+    async def _of_topic(self, name: str) -> dict[str, Any]:
+        return await self._count(await self._topic(name)) or {"topic": name, "table": None, "records": 0}
+
+    async def _topic(self, name: str) -> Topic:
+        found = next((one for one in (await self._store.topics()).topics if one.name == name), None)
+        if found is None:
+            raise UnknownTopic(f"no topic is called '{name}': `lakestream topic list` shows those that exist")
+        return found
 
     async def _asked(self, name: str, request: Request) -> dict[str, Any]:
-        topic = next((one for one in (await self._store.topics()).topics if one.name == name), None)
-        if topic is None:
-            raise UnknownTopic(f"no topic is called '{name}': `lakestream topic list` shows those that exist")
+        topic = await self._topic(name)
         body = await request.body()
         if len(body) > REQUEST_BYTES_MAX:
             raise InvalidRequest(f"the request has more than {REQUEST_BYTES_MAX} bytes: send the fixes in several")

@@ -6,11 +6,14 @@
 What has moved into the table lies before what has not, so a read may begin in the one and end in the other. An object
 missing behind an index entry means that the place has moved: the caller reads the index again and tries once more
 before it fails loudly.
+
+A place that cannot be read takes nothing from what lies before it: that is answered, and whoever reads on is told.
 """
 
 import asyncio
 from collections.abc import Sequence
 
+from lakestream.model.errors import LakestreamError
 from lakestream.model.place import FileSpan, PartitionView, Span
 from lakestream.storage.reader.placed import run_from
 from lakestream.storage.reader.segment_reader import SegmentReader
@@ -18,6 +21,9 @@ from lakestream.storage.records.run import Run
 from lakestream.storage.tablefile.encoded import Encoding
 from lakestream.storage.tablefile.read import DEFAULT_ENCODING, TableFileReader
 from lakestream.storage.tablefile.times import RecordAtTime
+
+_Pieces = list[memoryview] | LakestreamError
+"""Bytes of a span, or why there are none."""
 
 
 class Reader:
@@ -45,7 +51,12 @@ class Reader:
         if not segments or tabled.next_offset <= files[-1].last_offset:
             return tabled
         left, first = bytes_max - tabled.bytes, at_least_one and not tabled.bytes
-        rest = _join(segments, await self._pieces(segments), tabled.next_offset, left, at_least_one=first)
+        try:
+            rest = _join(segments, await self._pieces(segments), tabled.next_offset, left, at_least_one=first)
+        except LakestreamError:
+            if not tabled.bytes:
+                raise
+            return tabled
         return Run([*tabled.parts, *rest.parts], tabled.bytes + rest.bytes, rest.next_offset)
 
     async def span_bytes(self, span: Span) -> list[memoryview]:
@@ -65,13 +76,18 @@ class Reader:
         parts = []
         total, next_offset = 0, offset
         for span in spans:
-            run = await self._tables.read(
-                span,
-                max(next_offset, span.base_offset),
-                bytes_max - total,
-                at_least_one=at_least_one and not total,
-                encoding=encoding,
-            )
+            try:
+                run = await self._tables.read(
+                    span,
+                    max(next_offset, span.base_offset),
+                    bytes_max - total,
+                    at_least_one=at_least_one and not total,
+                    encoding=encoding,
+                )
+            except LakestreamError:
+                if not total:
+                    raise
+                break
             parts.extend(run.parts)
             total += run.bytes
             next_offset = run.next_offset
@@ -79,12 +95,18 @@ class Reader:
                 break  # the rest of this span did not fit
         return Run(parts, total, next_offset)
 
-    async def _pieces(self, spans: Sequence[Span]) -> list[list[memoryview]]:
+    async def _pieces(self, spans: Sequence[Span]) -> list[_Pieces]:
         """Bytes of each span: those at hand cost nothing, the others are fetched at the same time."""
         cached = [self._segments.cached(span) for span in spans]
         missing = [span for span, pieces in zip(spans, cached, strict=True) if pieces is None]
-        fetched = iter(await asyncio.gather(*map(self._segments.read, missing)) if missing else ())
+        fetched = iter(await asyncio.gather(*map(self._fetched, missing)) if missing else ())
         return [pieces if pieces is not None else next(fetched) for pieces in cached]
+
+    async def _fetched(self, span: Span) -> _Pieces:
+        try:
+            return await self._segments.read(span)
+        except LakestreamError as error:
+            return error
 
 
 def spans_within(spans: Sequence[Span | FileSpan], bytes_max: int) -> list[Span | FileSpan]:
@@ -101,7 +123,7 @@ def spans_within(spans: Sequence[Span | FileSpan], bytes_max: int) -> list[Span 
 
 def _join(
     spans: Sequence[Span],
-    pieces: Sequence[Sequence[memoryview]],
+    pieces: Sequence[_Pieces],
     offset: int,
     bytes_max: int,
     *,
@@ -110,7 +132,14 @@ def _join(
     parts = []
     total, next_offset = 0, offset
     for span, span_pieces in zip(spans, pieces, strict=True):
-        run = run_from(span, span_pieces, next_offset, bytes_max - total, at_least_one=at_least_one and not total)
+        try:
+            if isinstance(span_pieces, LakestreamError):
+                raise span_pieces
+            run = run_from(span, span_pieces, next_offset, bytes_max - total, at_least_one=at_least_one and not total)
+        except LakestreamError:
+            if not total:
+                raise
+            break
         parts.extend(run.parts)
         total += run.bytes
         next_offset = max(next_offset, run.next_offset)

@@ -20,6 +20,7 @@ from lakestream.storage.records.faults import OFFSET_DELTA, OK
 from lakestream.storage.records.header import (
     HEADER_BYTES,
     LENGTH_OVERHEAD_BYTES,
+    LOG_APPEND_TIME_BIT,
     MAGIC,
     NO_PRODUCER,
     BatchHeader,
@@ -30,6 +31,7 @@ from lakestream.storage.records.kernels.columns import Columns, FirstBits
 from lakestream.storage.records.kernels.encoding import (
     ENCODED_COLUMNS,
     HEADER_OVERHEAD_BYTES_MAX,
+    OUT_END,
     RECORD_OVERHEAD_BYTES_MAX,
     encode_rows,
 )
@@ -38,6 +40,9 @@ from lakestream.storage.records.kernels.views import VIEW_LENGTH, VIEW_NUMBERS, 
 
 VIEWS_SCHEMA = SCHEMA.set(3, pa.field("value", pa.binary_view()))
 """The same with values that lie wherever they were found, in any number of buffers."""
+
+FILLED_SHARE_MIN = 3 / 4
+"""Room that is filled less is cut to what was used; for the rest of it, it is not worth the call."""
 
 
 class UnencodableRows(Invalid):
@@ -60,16 +65,29 @@ def encode_batches(
 
 
 def encode_placed(
-    rows: pa.RecordBatch, *, batch_bytes_max: int, codec: Codec = Codec.NONE, leader_epoch: int = 0
+    rows: pa.RecordBatch,
+    *,
+    batch_bytes_max: int,
+    codec: Codec = Codec.NONE,
+    log_append_time: bool = False,
+    leader_epoch: int = 0,
 ) -> list[EncodedBatch]:
-    """The same, each with its first and last offset."""
+    """The same, each with its first and last offset. All records of a batch of log-append time have the same one: such
+    a batch ends where it changes."""
     _check(rows)
     columns, first_bits = columns_of(*rows.columns)
     views = _views(rows.column("value"))
     value_bytes = int(columns.value_offsets[-1]) - int(columns.value_offsets[0])
     value_bytes += int(views.numbers[:, VIEW_LENGTH].sum(dtype=np.int64))
     return encode_columns(
-        columns, first_bits, views, value_bytes, batch_bytes_max=batch_bytes_max, codec=codec, leader_epoch=leader_epoch
+        columns,
+        first_bits,
+        views,
+        value_bytes,
+        batch_bytes_max=batch_bytes_max,
+        codec=codec,
+        log_append_time=log_append_time,
+        leader_epoch=leader_epoch,
     )
 
 
@@ -81,19 +99,25 @@ def encode_columns(
     *,
     batch_bytes_max: int,
     codec: Codec,
+    log_append_time: bool = False,
     leader_epoch: int = 0,
 ) -> list[EncodedBatch]:
     """The same from Arrow's buffers; values have `value_bytes` in all, or fewer."""
     records_bytes = _records_bytes_most(columns, value_bytes)
     batches_most = _batches_most(columns.offset, records_bytes, batch_bytes_max)
+    if log_append_time:
+        batches_most = min(batches_most + int(np.count_nonzero(np.diff(columns.timestamp))), len(columns.offset))
     out = np.empty(records_bytes + batches_most * HEADER_BYTES, np.uint8)
     table = np.empty((batches_most, ENCODED_COLUMNS), np.int64)
-    fault, batches = encode_rows(out, columns, views, first_bits, batch_bytes_max, table)
+    fault, batches = encode_rows(out, columns, views, first_bits, batch_bytes_max, log_append_time, table)
     if fault == OFFSET_DELTA:
         raise UnencodableRows("offsets must rise from row to row: sort the rows first")
     assert fault == OK, fault  # there is room for whatever the rows may hold
+    if codec is Codec.NONE and batches:
+        _give_back(out, int(table[batches - 1, OUT_END]))
     room = out.data
-    return [_finished(room, entry, codec, leader_epoch) for entry in table[:batches].tolist()]
+    attributes = codec | LOG_APPEND_TIME_BIT if log_append_time else codec
+    return [_finished(room, entry, codec, attributes, leader_epoch) for entry in table[:batches].tolist()]
 
 
 def _check(rows: pa.RecordBatch) -> None:
@@ -192,7 +216,13 @@ def _batches_most(offsets: np.ndarray, records_bytes: int, batch_bytes_max: int)
     return min(len(offsets), 1 + 2 * (records_bytes // records_max) + leaps)
 
 
-def _finished(room: memoryview, entry: list[int], codec: Codec, leader_epoch: int) -> EncodedBatch:
+def _give_back(out: ByteArray, used: int) -> None:
+    """Uncompressed batches are kept where they were written: of small records they need a fraction of the room."""
+    if used < FILLED_SHARE_MIN * out.size:
+        out.resize(used, refcheck=False)
+
+
+def _finished(room: memoryview, entry: list[int], codec: Codec, attributes: int, leader_epoch: int) -> EncodedBatch:
     """The batch at an entry of the kernel's table, with its header."""
     at, end, count, base_offset, last_delta, base_time, max_time = entry
     batch = room[at:end]
@@ -204,7 +234,7 @@ def _finished(room: memoryview, entry: list[int], codec: Codec, leader_epoch: in
         leader_epoch=leader_epoch,
         magic=MAGIC,
         crc=0,
-        attributes=codec,
+        attributes=attributes,
         last_offset_delta=last_delta,
         base_timestamp_ms=base_time,
         max_timestamp_ms=max_time,

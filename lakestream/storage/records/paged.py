@@ -46,7 +46,9 @@ class PagedRows:
         check_nulls(offset, timestamp, headers)
         self._columns, self._first_bits = columns_of(offset, timestamp, key, NO_VALUES, headers)
 
-    def encode(self, first: int, page: ValuePage, *, batch_bytes_max: int, codec: Codec) -> list[EncodedBatch]:
+    def encode(
+        self, first: int, page: ValuePage, *, batch_bytes_max: int, codec: Codec, log_append_time: bool = False
+    ) -> list[EncodedBatch]:
         """Batches of the rows from `first` on, as many as the page has values."""
         end = first + page.rows
         columns = self._columns._replace(
@@ -57,7 +59,13 @@ class PagedRows:
         )
         first_bits = self._first_bits._replace(key=self._first_bits.key + first)
         return encode_columns(
-            columns, first_bits, _views(page), page.value_bytes, batch_bytes_max=batch_bytes_max, codec=codec
+            columns,
+            first_bits,
+            _views(page),
+            page.value_bytes,
+            batch_bytes_max=batch_bytes_max,
+            codec=codec,
+            log_append_time=log_append_time,
         )
 
 

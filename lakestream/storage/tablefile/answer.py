@@ -16,6 +16,10 @@ class Answer:
         self._at_least_one = at_least_one
 
     @property
+    def is_empty(self) -> bool:
+        return not self._parts
+
+    @property
     def room(self) -> int:
         return self._bytes_max - self._bytes
 

@@ -72,7 +72,7 @@ def read_sums(tail: Bytes, footer_bytes: int, file_bytes: int) -> BlockSums:
     sums = before[len(before) - ENDING_BYTES - 4 * count : len(before) - ENDING_BYTES]
     if _sum_of(sums, view[len(view) - footer_bytes :]) != stored:
         raise BadBlocks("its footer does not match its checksum")
-    return BlockSums(np.frombuffer(sums, "<u4"), covered)
+    return BlockSums(np.frombuffer(sums, "<u4").copy(), covered)  # or the whole tail would be kept with them
 
 
 def _sum_of(sums: Bytes, footer: Bytes) -> int:

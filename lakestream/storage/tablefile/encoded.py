@@ -20,7 +20,6 @@ from lakestream.storage.records.header import (
     PREFIX_BYTES,
     Codec,
     placed_prefix,
-    with_log_append_time,
 )
 from lakestream.storage.tablefile.footer import PlacedRun
 from lakestream.storage.tablefile.runs import RowRun
@@ -91,25 +90,12 @@ def _in_offset_order(pieces: Sequence[RunRows]) -> Iterator[RunRows]:
 def encode_piece(piece: RunRows, encoding: Encoding) -> list[EncodedBatch]:
     if piece.run.is_raw:
         return [_raw(piece)]
-    codec = encoding.codec_of(piece.run)
-    if not piece.run.is_log_append_time:
-        return encode_placed(piece.rows, batch_bytes_max=encoding.batch_bytes_max, codec=codec)
-    return [batch for part in _of_one_time(piece.rows) for batch in _stamped(part, codec, encoding.batch_bytes_max)]
-
-
-def _of_one_time(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """All records of a batch of log-append time have the same one: a batch ends where it changes."""
-    times = rows.column("timestamp").to_numpy()
-    for first, last in pairwise([0, *(np.flatnonzero(np.diff(times)) + 1).tolist(), len(times)]):
-        yield rows.slice(first, last - first)
-
-
-def _stamped(rows: pa.RecordBatch, codec: Codec, batch_bytes_max: int) -> list[EncodedBatch]:
-    append_ms = rows.column("timestamp")[0].as_py()
-    return [
-        batch._replace(data=memoryview(with_log_append_time(batch.data, append_ms)))
-        for batch in encode_placed(rows, batch_bytes_max=batch_bytes_max, codec=codec)
-    ]
+    return encode_placed(
+        piece.rows,
+        batch_bytes_max=encoding.batch_bytes_max,
+        codec=encoding.codec_of(piece.run),
+        log_append_time=piece.run.is_log_append_time,
+    )
 
 
 def _raw(piece: RunRows) -> EncodedBatch:

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
-from lakestream.model.errors import LakestreamError
 from lakestream.world.tasks import Tasks
 
 K = TypeVar("K", bound=Hashable)
@@ -22,7 +21,7 @@ class Kept(Generic[K, V]):
         self._tasks = tasks
         self._held: OrderedDict[K, V] = OrderedDict()
         self._bytes = 0
-        self._making: dict[K, asyncio.Task[V | LakestreamError]] = {}
+        self._making: dict[K, asyncio.Task[V]] = {}
         self._ahead: dict[K, int] = {}
         """What was made, or begun, for someone who has not asked yet, and about how many bytes it has."""
 
@@ -32,10 +31,7 @@ class Kept(Generic[K, V]):
         if (held := self._held.get(key)) is not None:
             self._held.move_to_end(key)
             return held
-        made = await asyncio.shield(self._making.get(key) or self._begin(key, make))
-        if isinstance(made, LakestreamError):
-            raise made
-        return made
+        return await asyncio.shield(self._making.get(key) or self._begin(key, make))
 
     def make_ahead(self, key: K, make: Callable[[], Awaitable[V]], bytes_about: int) -> bool:
         """Begin to make it for someone who will ask. False where too much is unasked for already.
@@ -56,18 +52,18 @@ class Kept(Generic[K, V]):
         if (held := self._held.pop(key, None)) is not None:
             self._bytes -= self._size(held)
 
-    def _begin(self, key: K, make: Callable[[], Awaitable[V]]) -> "asyncio.Task[V | LakestreamError]":
-        making = self._tasks.spawn(self._make(key, make), name="table-file-read")
+    def _begin(self, key: K, make: Callable[[], Awaitable[V]]) -> "asyncio.Task[V]":
+        making = self._tasks.spawn(self._make(key, make), name="table-file-read", awaited=True)
         self._making[key] = making
         making.add_done_callback(lambda _: self._making.pop(key, None))
         return making
 
-    async def _make(self, key: K, make: Callable[[], Awaitable[V]]) -> V | LakestreamError:
+    async def _make(self, key: K, make: Callable[[], Awaitable[V]]) -> V:
         try:
             made = await make()
-        except LakestreamError as error:
+        except BaseException:
             self._ahead.pop(key, None)
-            return error
+            raise
         self._hold(key, made)
         return made
 

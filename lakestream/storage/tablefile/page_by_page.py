@@ -53,10 +53,15 @@ def batches_of_group(
 def _of_page(
     group: Group, others: pa.RecordBatch, paged: PagedRows, cut: _Cut, page: ValuePage, encoding: Encoding
 ) -> list[EncodedBatch]:
-    if cut.run.is_raw or cut.run.is_log_append_time:
+    if cut.run.is_raw:
         return encode_piece(RunRows(cut.run, group.records(others, page.array(), cut.first)), encoding)
-    codec = encoding.codec_of(cut.run)
-    return paged.encode(cut.first, page, batch_bytes_max=encoding.batch_bytes_max, codec=codec)
+    return paged.encode(
+        cut.first,
+        page,
+        batch_bytes_max=encoding.batch_bytes_max,
+        codec=encoding.codec_of(cut.run),
+        log_append_time=cut.run.is_log_append_time,
+    )
 
 
 def _of_rest(

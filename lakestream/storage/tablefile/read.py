@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from lakestream.model.errors import LakestreamError
 from lakestream.model.place import FileSpan
 from lakestream.storage.records.encode import EncodedBatch
 from lakestream.storage.records.run import Run
@@ -83,7 +84,13 @@ class TableFileReader:
                 answer.add(empty_batch(answer.next_offset, span.last_offset))
                 break
             self._begin(reading, window.until + 1, answer.room - window.bytes)
-            left = answer.take(await self._batches_of(reading, window))
+            try:
+                batches = await self._batches_of(reading, window)
+            except LakestreamError:
+                if answer.is_empty:
+                    raise
+                break  # what lies before is answered; whoever reads on is told
+            left = answer.take(batches)
             if left or answer.room < encoding.batch_bytes_max:
                 self._begin(reading, window.until + 1, bytes_max - left)
                 break

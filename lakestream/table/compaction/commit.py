@@ -20,7 +20,7 @@ import structlog
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.topic_commits import Evolve, PreparedCommit, TopicCommits
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.errors import Conflict, LakestreamError, ObjectExists, Unavailable
+from lakestream.model.errors import Conflict, LakestreamError, ObjectExists, Unavailable, what_went_wrong
 from lakestream.model.job import JobCommit, JobId, NewFileSpan, TabledRange
 from lakestream.model.table import TablePointer
 from lakestream.model.table_errors import CommitConflict, DamagedTable, UnknownTable
@@ -147,8 +147,8 @@ class Committer:
             if (moved := await self._expired(pointer)) is not None:
                 await self._commits.roll_ahead(moved)
             await self._objects.foresee_puts(OBJECTS_OF_A_COMMIT)
-        except LakestreamError as error:
-            log.warning("a table could not be tended after its commit", table=pointer.id, error=str(error))
+        except Exception as error:  # noqa: BLE001 - the commit stands
+            log.warning("a table could not be tended after its commit", table=pointer.id, error=what_went_wrong(error))
 
     async def _expired(self, pointer: TablePointer) -> TablePointer | None:
         """Where the table is now; None where someone else has moved it."""

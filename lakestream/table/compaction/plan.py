@@ -36,10 +36,18 @@ class PlanLimits:
     parallel: int = 2
     """Tasks that can run at once."""
     round_bytes_max: int = 1024 * MIB
-    """WAL bytes of one round. Then it is committed: a long debt is paid in instalments that each count."""
+    """WAL bytes of one round, shared by all topics that are due. Then it is committed: a long debt is paid in
+    instalments that each count."""
     round_topics_max: int = 1_000
     spans_max: int = 20_000
     """Spans of one partition in one round."""
+    round_spans_max: int = 200_000
+    """Spans of all partitions of a round. They are held in memory and travel with the tasks; a topic of a thousand
+    partitions gathers millions while no pipeline runs."""
+
+    def spans_each_max(self, partitions: int) -> int:
+        """Spans of each of so many partitions in one round."""
+        return max(1, min(self.spans_max, self.round_spans_max // max(1, partitions)))
 
 
 class TaskSpan(NamedTuple):
@@ -73,26 +81,22 @@ class PlannedJob:
 
 
 def due_debts(debts: Iterable[Debt], asked: AbstractSet[TopicId], *, now_ms: int, limits: PlanLimits) -> list[Debt]:
-    """Those of the topics that are due, the topic that has waited longest first, up to the bounds of a round."""
+    """Those of the topics that are due, the topic that has waited longest first, up to as many as a round takes. How
+    much they owe does not count here: a long debt would keep all others waiting until it is paid."""
     by_topic: dict[TopicId, list[Debt]] = {}
     for debt in debts:
         if debt.table is not None:
             by_topic.setdefault(debt.topic, []).append(debt)
     due = [own for topic, own in by_topic.items() if topic in asked or _is_due(own, now_ms, limits)]
     due.sort(key=_oldest_ms)
-    taken: list[Debt] = []
-    for own in due[: limits.round_topics_max]:
-        if taken and sum(debt.bytes for debt in taken) >= limits.round_bytes_max:
-            break
-        taken += own
-    return taken
+    return [debt for own in due[: limits.round_topics_max] for debt in own]
 
 
 def plan_jobs(
     due: Sequence[Debt], spans: Mapping[PartitionId, Sequence[UntabledSpan]], limits: PlanLimits
 ) -> list[PlannedJob]:
     """A job for each topic that has something to take."""
-    share = limits.round_bytes_max // max(1, len(due))
+    share = _share([debt.bytes for debt in due], limits.round_bytes_max)
     by_topic: dict[TopicId, list[Debt]] = {}
     for debt in due:
         by_topic.setdefault(debt.topic, []).append(debt)
@@ -101,8 +105,9 @@ def plan_jobs(
 
 
 def _is_due(debts: Sequence[Debt], now_ms: int, limits: PlanLimits) -> bool:
+    """Also where the oldest record is of the future: the clock was set back, and it may be long until it is there."""
     return (
-        now_ms - _oldest_ms(debts) >= min(limits.freshness_ms, LATEST_MS)
+        not 0 <= now_ms - _oldest_ms(debts) < min(limits.freshness_ms, LATEST_MS)
         or sum(debt.bytes for debt in debts) >= limits.due_bytes
         or sum(debt.spans for debt in debts) >= limits.due_spans
     )
@@ -136,6 +141,18 @@ def _job(
         bytes=_bytes(taken),
         reaches_end=[each.end for each in ranges] == [debt.tail.next_offset for debt in in_order],
     )
+
+
+def _share(owed: Sequence[int], bytes_max: int) -> int:
+    """What each may bring at most, so that all together stay within the bound: who owes less leaves the rest to the
+    others."""
+    left = bytes_max
+    for at, bytes in enumerate(sorted(owed)):
+        equal = left // (len(owed) - at)
+        if bytes > equal:
+            return equal
+        left -= bytes
+    return bytes_max
 
 
 def _prefix(spans: Sequence[UntabledSpan], start: int, bytes_max: int) -> list[UntabledSpan]:

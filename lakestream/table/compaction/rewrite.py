@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from lakestream.contract.values.detecting import detected
 from lakestream.contract.values.topic_contract import NO_NEEDS, Needs, ValueMode
-from lakestream.model.errors import InvalidRequest, LakestreamError, SegmentLost
+from lakestream.model.errors import InvalidRequest, SegmentLost, what_went_wrong
 from lakestream.storage.records.errors import CorruptBatch
 from lakestream.storage.tablefile.sink import Parts
 from lakestream.storage.tablefile.stretch import Stretch, stretches_of_span
@@ -37,7 +37,7 @@ async def rewrite_task(task: RewriteTask, *, objects: ObjectStore, threads: Thre
     result = TaskResult(job=task.job, number=task.number, attempt=attempt)
     try:
         return await _rewritten(task, result, objects, threads)
-    except* LakestreamError as group:
+    except* Exception as group:  # noqa: BLE001 - raised here, whatever it is would end the round of all topics
         failed = replace(result, error=_first(group))
     return failed
 
@@ -194,8 +194,8 @@ def _named(piece: Piece) -> str:
     return ", ".join(sorted(set(piece.segments)))
 
 
-def _first(group: BaseExceptionGroup[LakestreamError]) -> str:
+def _first(group: BaseExceptionGroup[Exception]) -> str:
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return str(error)
+    return what_went_wrong(error)

@@ -5,25 +5,35 @@
 A contract is seldom short of anything: schemas change rarely. So every task writes its files at once, and only where
 what it needs could be had is it run again. The first job of a topic is the exception: its first records are looked at
 before, so that the bulk of them is not written twice.
+
+What is wrong with one job is told in what became of it, and holds up no other: a contract that cannot be read, and also
+tasks that end their workers again and again. The engine gives up on all tasks then; the jobs are halved until the one
+is found.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Protocol
 
+import structlog
+
 from lakestream.catalog.locations import TableObjects
 from lakestream.contract.values.topic_contract import Needs
-from lakestream.model.errors import Unavailable
+from lakestream.model.errors import Unavailable, what_went_wrong
 from lakestream.model.job import JobId
 from lakestream.model.topic import TopicId
 from lakestream.table.compaction.plan import TaskSpan
 from lakestream.table.compaction.set_aside import SetAside
 from lakestream.table.compaction.task import RewriteTask, TaskResult
-from lakestream.table.contracts import HeldContract, TopicContracts
+from lakestream.table.contracts import RAW_CONTRACT, HeldContract, TopicContracts
+
+log = structlog.get_logger(__name__)
 
 TURNS_MAX = 4
 """Undecided, its schemas, its columns: a topic's first job comes to three. Whatever is unknown then is set aside."""
+FAILURES_MAX = 24
+"""Of the engine, in one go: enough to find one job, or two, among a thousand. With more, it is not the jobs."""
 
 
 class Rewriter(Protocol):
@@ -63,6 +73,13 @@ class RewrittenJob:
     contract: HeldContract
     by_number: dict[int, TaskResult] = field(default_factory=dict)
     turn: int = 0
+    broken: str | None = None
+    """What is wrong with the job as a whole."""
+
+    @property
+    def error(self) -> str | None:
+        """Why its files may not be used."""
+        return self.broken or next((result.error for result in self.results if result.error is not None), None)
 
     @property
     def results(self) -> list[TaskResult]:
@@ -88,17 +105,61 @@ class Rewriting:
         self._workers_objects = workers_objects
 
     async def rewrite(self, works: Sequence[Work]) -> dict[JobId, RewrittenJob]:
-        """Raises RewriteFailed."""
-        all = {work.job: RewrittenJob(work, await self._contracts.of(work.topic)) for work in works}
+        """Raises RewriteFailed, and Unavailable where not a single contract could be read."""
+        all = await self._begun(works)
         await self._learn([one for one in all.values() if one.contract.is_young and one.work.spans])
-        ahead = list(all.values())
+        ahead = [one for one in all.values() if one.broken is None]
         for _ in range(TURNS_MAX):
-            for result in await self._rewriter.rewrite([task for one in ahead for task in self._tasks(one)]):
+            for result in await self._run(ahead, self._tasks):
                 all[result.job].by_number[result.number] = result
             ahead = [one for one in ahead if await self._knows_more(one)]
             if not ahead:
                 break
         return all
+
+    async def _begun(self, works: Sequence[Work]) -> dict[JobId, RewrittenJob]:
+        """Each under its topic's contract. One that cannot be read breaks its own job; where all are out of reach, it
+        is the store that is."""
+        begun = {}
+        away: list[Unavailable] = []
+        for work in works:
+            try:
+                begun[work.job] = RewrittenJob(work, await self._contracts.of(work.topic))
+            except Exception as error:  # noqa: BLE001 - a damaged table, a contract that nobody can read
+                away += [error] if isinstance(error, Unavailable) else []
+                begun[work.job] = RewrittenJob(work, RAW_CONTRACT, broken=what_went_wrong(error))
+        if away and len(away) == len(works):
+            raise away[0]
+        return begun
+
+    async def _run(
+        self, jobs: Sequence[RewrittenJob], tasks_of: Callable[[RewrittenJob], Sequence[RewriteTask]]
+    ) -> list[TaskResult]:
+        """Of all tasks of these jobs, together; where the engine gives up on them, by halves, until it is found out
+        which job it cannot do. That one is broken then. Raises RewriteFailed where the engine does not run at all."""
+        together, results, failures = [list(jobs)] if jobs else [], list[TaskResult](), 0
+        while together:
+            some = together.pop(0)
+            try:
+                results += await self._rewriter.rewrite([task for one in some for task in tasks_of(one)])
+                continue
+            except RewriteFailed as failed:
+                failures += 1
+                if failures > FAILURES_MAX:
+                    raise
+                reason = str(failed)
+            await self._rewriter.rewrite(())  # does it run without them?
+            if len(some) == 1:
+                some[0].broken = f"{reason.rstrip('.')}. Its tasks end their workers: look at their memory first"
+                continue
+            log.warning(
+                "Spark gave up on the tasks of some topics; looking for the one", topics=len(some), error=reason
+            )
+            for one in some:
+                one.turn += 1  # its files must not get the names of those that are there already
+            half = len(some) // 2
+            together[:0] = [some[:half], some[half:]]
+        return results
 
     async def _learn(self, young: Sequence[RewrittenJob]) -> None:
         """Look at the first records of topics that are new."""
@@ -106,9 +167,9 @@ class Rewriting:
         for _ in range(TURNS_MAX):
             if not by_job:
                 return
-            found = await self._rewriter.rewrite([self._probe(one) for one in by_job.values()])
+            found = await self._run(list(by_job.values()), lambda one: [self._probe(one)])
             needs = {result.job: result.needs for result in found if result.needs and not result.error}
-            grown = {id: await self._contracts.grown(by_job[id].contract, needs[id]) for id in needs}
+            grown = {id: await self._grown(by_job[id], needs[id]) for id in needs}
             by_job = {id: by_job[id] for id, contract in grown.items() if contract != by_job[id].contract}
             for id, one in by_job.items():
                 one.contract = grown[id]
@@ -117,14 +178,23 @@ class Rewriting:
     async def _knows_more(self, job: RewrittenJob) -> bool:
         """Whether what the job needs could be had, and changes its files: then its contract has it now."""
         needs = job.needs
-        if not needs or any(result.error for result in job.by_number.values()):
+        if not needs or job.error is not None:
             return False
-        grown = await self._contracts.grown(job.contract, needs)
+        grown = await self._grown(job, needs)
         written_as, job.contract = job.contract.contract.as_written, grown
         if grown.contract.as_written == written_as:
             return False  # values are just bytes, as which they were written, or nothing could be had
         job.turn += 1
         return True
+
+    async def _grown(self, job: RewrittenJob, needs: Needs) -> HeldContract:
+        try:
+            return await self._contracts.grown(job.contract, needs)
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - a schema that we cannot cope with is its topic's trouble
+            job.broken = what_went_wrong(error)
+            return job.contract
 
     def _probe(self, job: RewrittenJob) -> RewriteTask:
         """The first span of the first task, read and not written."""

@@ -36,6 +36,14 @@ class DataFileRow(NamedTuple):
     bytes: int
 
 
+class CountedRows(NamedTuple):
+    """As they are in the files."""
+
+    by_file: Mapping[str, int]
+    ends: Mapping[int | None, int]
+    """By partition, the offset after the last."""
+
+
 class LogRows:
     def __init__(self, session: SparkSession, table: str, snapshot_id: int) -> None:
         """`table` is qualified: lake.streams.orders__log."""
@@ -53,10 +61,14 @@ class LogRows:
     def manifests(self) -> list[str]:
         return [row[0] for row in self._read(f"{self._table}.manifests").select("path").collect()]
 
-    def rows_by_file(self) -> dict[str, int]:
-        """As they are counted in the files."""
-        counted = self._read(self._table).groupBy("_file").agg(f.count(OFFSET)).collect()
-        return {row[0]: row[1] for row in counted}
+    def counted(self) -> CountedRows:
+        rows = self._read(self._table).groupBy("_file", PARTITION).agg(f.count(OFFSET), f.max(OFFSET)).collect()
+        by_file: dict[str, int] = {}
+        ends: dict[int | None, int] = {}
+        for file, partition, count, last in rows:
+            by_file[file] = by_file.get(file, 0) + count
+            ends[partition] = max(ends.get(partition, 0), 0 if last is None else last + 1)
+        return CountedRows(by_file, ends)
 
     def digests(self, ranges: Mapping[int, Range]) -> Digests:
         found = (

@@ -21,7 +21,7 @@ from lakestream.contract.values.rules import Rules
 from lakestream.contract.values.topic_contract import CONTRACT_PROPERTY, TopicContract
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import LOG_BRANCH
-from lakestream.table.lake_session import CATALOG
+from lakestream.table.lake_session import CATALOG, cause
 from lakestream.table.verify.digest import Chunk, Digests, differing
 from lakestream.table.verify.ledgers import (
     Ledger,
@@ -91,7 +91,7 @@ def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[
         files, manifests = log.files(), log.manifests()
     except (PySparkException, Py4JError) as error:
         verdict.problems += problems_of_objects(metadata["location"], topic.objects_options, _referenced(topic, (), ()))
-        verdict.problems.append(f"the table's manifests cannot be read, and nothing more was compared: {_cause(error)}")
+        verdict.problems.append(f"the table's manifests cannot be read, and nothing more was compared: {cause(error)}")
         return verdict
     now = topic.now()
     starts = {number: state.log_start for number, state in now.items()}
@@ -106,7 +106,7 @@ def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[
     except LakestreamError as error:
         verdict.problems.append(f"values cannot be read from columns, and no record was compared: {error}")
         return verdict
-    _compare(topic, log, files, verdict, advance)
+    _compare(topic, log, files, now, verdict, advance)
     return verdict
 
 
@@ -184,6 +184,7 @@ def _compare(
     topic: TopicToVerify,
     log: LogRows,
     files: Sequence[DataFileRow],
+    now: Mapping[int, PartitionState],
     verdict: Verdict,
     advance: Callable[[int], None],
 ) -> None:
@@ -196,19 +197,34 @@ def _compare(
     verdict.problems += topic_side.problems
     verdict.records = sum(digest.records for digest in topic_side.digests.values())
     try:
-        counted = log.rows_by_file()
+        counted = log.counted()
         table_side = log.digests(topic_side.read) if topic_side.read else {}
         verdict.rows = sum(digest.records for digest in table_side.values())
-        verdict.problems += _count_problems(files, counted)
+        verdict.problems += _count_problems(files, counted.by_file)
+        verdict.problems += beyond_problems(counted.ends, {number: state.tabled_until for number, state in now.items()})
         verdict.problems += _differences(topic, log, topic_side, table_side)
     except (PySparkException, Py4JError) as error:
-        verdict.problems.append(f"the table's files cannot be read, and its rows were not compared: {_cause(error)}")
+        verdict.problems.append(f"the table's files cannot be read, and its rows were not compared: {cause(error)}")
 
 
 def _count_problems(files: Sequence[DataFileRow], counted: Mapping[str, int]) -> Iterator[str]:
     for file in files:
         if (rows := counted.get(file.path, 0)) != file.rows:
             yield f"{file.path} holds {rows} rows, but {file.rows} by its manifest"
+
+
+def beyond_problems(ends: Mapping[int | None, int], tabled_until: Mapping[int, int]) -> Iterator[str]:
+    """Rows that no record was compared with, since they lie where the table should have none. `ends` of the rows by
+    partition; `tabled_until` as of after the table's snapshot, and empty if the topic was deleted meanwhile."""
+    for number, end in ends.items() if tabled_until else ():
+        until = None if number is None else tabled_until.get(number)
+        if until is None:
+            yield f"the table has rows of partition {number}, and the topic has no such partition"
+        elif end > until:
+            yield (
+                f"partition {number}: the table has rows up to offset {end - 1}, "
+                f"though by the index it ends before {until}"
+            )
 
 
 def _differences(topic: TopicToVerify, log: LogRows, topic_side: TopicSide, table_side: Digests) -> Iterator[str]:
@@ -239,12 +255,14 @@ Side = tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], 
 def record_problems(partition: int, topic: Side, table: Side) -> Iterator[str]:
     """(offsets, hashes) of both sides, record by record."""
     once, times = np.unique(table[0], return_counts=True)
+    read, reads = np.unique(topic[0], return_counts=True)
     both, in_topic, in_table = np.intersect1d(topic[0], table[0], return_indices=True)
     changed = both[topic[1][in_topic] != table[1][in_table]]
     for offsets, what in (
         (np.setdiff1d(topic[0], once), "are in the topic and not in the table"),
         (np.setdiff1d(once, topic[0]), "are in the table and not in the topic"),
         (once[times > 1], "are in the table more than once"),
+        (read[reads > 1], "come from the topic more than once"),
         (changed, "differ between topic and table"),
     ):
         if len(offsets):
@@ -254,9 +272,3 @@ def record_problems(partition: int, topic: Side, table: Side) -> Iterator[str]:
 def _named(offsets: list[int]) -> str:
     shown = ", ".join(map(str, offsets[:OFFSETS_NAMED_MAX]))
     return shown if len(offsets) <= OFFSETS_NAMED_MAX else f"{shown} and others up to {offsets[-1]}"
-
-
-def _cause(error: BaseException) -> str:
-    """The innermost reason that Java gives, in one line."""
-    causes = [line for line in str(error).splitlines() if line.startswith("Caused by: ")]
-    return causes[-1].removeprefix("Caused by: ") if causes else str(error).strip().partition("\n")[0]

@@ -162,6 +162,25 @@ def test_a_zombie_changes_nothing(stage: Stage) -> None:
     stage.run(scenario)
 
 
+def test_a_zombie_whose_work_was_done_by_its_successor_is_told_that_it_is_one(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        work = await set_up(stage, store, 1)
+        job = await work.begin()
+        stage.pass_time(TTL_MS + 1)
+        zombie = work.commit(job, 10)
+        successor = await store.jobs.claim_compaction("b", TTL_MS)
+        assert successor is not None
+        work.lease = successor
+        await store.jobs.commit_job(work.commit(await work.begin(), 10))
+        with pytest.raises(CompactionFenced):
+            await store.jobs.commit_job(zombie)
+        await store.delete_topic(work.topic.id)
+        with pytest.raises(CompactionFenced):
+            await store.jobs.commit_job(zombie)
+
+    stage.run(scenario)
+
+
 def test_a_dropped_job_cannot_be_committed_and_a_committed_one_not_dropped(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
         work = await set_up(stage, store, 1, 2)

@@ -21,7 +21,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from lakestream.broker.broker import BrokerLimits
+from lakestream.broker.broker import Broker, BrokerLimits
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS
@@ -70,6 +70,7 @@ class RunningLake:
         self.grace_ms = grace_ms
         self.moments = Moments()
         self.pipelines_clock = ShiftedClock()
+        self.broker: Broker
         self.store: MetadataStore
         self.object_store: ObjectStore
         self._loop: asyncio.AbstractEventLoop
@@ -107,9 +108,9 @@ class RunningLake:
 
     def compact(self) -> None:
         """Until everything is in the tables."""
-        self.run(self._compact())
+        self.run(self.compacted())
 
-    async def _compact(self) -> None:
+    async def compacted(self) -> None:
         for _ in range(_ROUNDS_MAX):
             if (await self._round()).was_idle:
                 return
@@ -166,6 +167,7 @@ class RunningLake:
             local = LocalLakestream(metadata=metadata, objects=objects_url, limits=limits)
             await stack.enter_async_context(local)
             self.kafka = local.bootstrap
+            self.broker = local.brokers[0]
             clock = SystemClock()
             ids = Ids(clock, SystemChance())
             threads = ThreadPool(4, "objects")

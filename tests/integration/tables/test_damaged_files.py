@@ -47,7 +47,7 @@ def test_a_data_file_deleted_by_hand_is_named_and_only_its_records_are_missed(
         assert file.name in told[0] and file.parent.name in told[0] and "estore the object" in told[0]
 
         # What lies before and after is served, what comes is taken, and goes into the table.
-        before = client.fetch("broken", 0, partition_max_bytes=1)
+        before = client.fetch("broken", 0)
         assert [record.offset for record in records(before.records)] == list(range(ROWS))
         after = client.fetch("broken", lost.last_offset + 1)
         assert next(record.offset for record in records(after.records)) == lost.last_offset + 1

@@ -133,6 +133,10 @@ def attempt_of(file: Path) -> int:
 
 def workers_of(pipeline: int) -> list[int]:
     """Python workers that Spark's daemon has forked: pipeline -> Java -> daemon -> worker."""
+    return descendants(pipeline, 3)
+
+
+def descendants(process: int, generations: int) -> list[int]:
     parents = {}
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
@@ -142,7 +146,24 @@ def workers_of(pipeline: int) -> list[int]:
     def children(of: set[int]) -> set[int]:
         return {child for child, parent in parents.items() if parent in of}
 
-    return sorted(children(children(children({pipeline}))))
+    found = {process}
+    for _ in range(generations):
+        found = children(found)
+    return sorted(found)
+
+
+def test_a_pipeline_whose_java_dies_ends_in_good_order_and_comes_back(up: Up) -> None:
+    up.run("topic", "create", "javaless", "--partitions", str(PARTITIONS))
+    produce(up, "javaless", 500)
+    up.run("compact", "javaless")
+    told = up.said()
+    hit(descendants(up.children()["pipeline"], 1), signal.SIGKILL)
+    produce(up, "javaless", 500, first=500)
+    wait_for(lambda: "pipeline ready" in up.said().removeprefix(told), "the pipeline did not come back")
+    assert "error: a part of this process broke; its log says which" in up.said().removeprefix(told), (
+        "it got to its end: the lease was given back, and the stores were closed"
+    )
+    check(up, "javaless", 1_000)
 
 
 def test_a_pipeline_that_slept_past_its_lease_finds_the_work_done_and_changes_nothing(up: Up) -> None:

@@ -106,6 +106,22 @@ def test_spark_says_why_it_cannot_answer(lake: RunningLake, spark: SparkSession)
     assert "SHOW TABLES" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("query", "advice"),
+    [
+        ("INSERT INTO shop_orders SELECT * FROM shop_orders", "producing to the topic"),
+        ("DROP TABLE shop_orders", "lakestream topic delete"),
+    ],
+)
+def test_what_the_catalog_refuses_is_said_by_spark_too(
+    lake: RunningLake, spark: SparkSession, query: str, advice: str
+) -> None:
+    done = lake.command("sql", query, "--engine", "spark")
+    assert done.returncode == 1
+    assert advice in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_without_a_gateway_it_says_how_to_start_one() -> None:
     done = command("sql", "SELECT 1", "--http", "127.0.0.1:1")
     assert done.returncode == 1

@@ -125,6 +125,7 @@ def survive_dangers(stranger: Stranger) -> None:
     """What was measured to break tables elsewhere: refused, or harmless."""
     for harmful, reason in [
         ("DROP TABLE {t} PURGE", "topic delete"),
+        ("DROP TABLE {t}__log PURGE", "GC is disabled"),
         ("CREATE OR REPLACE TABLE {t} USING iceberg AS SELECT 1 AS a", "refused"),
         ("ALTER TABLE {t} DROP BRANCH log", "Kafka"),
         ("INSERT INTO {t} (__offset) VALUES (1)", "producing"),

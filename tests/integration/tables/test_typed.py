@@ -161,3 +161,19 @@ def test_what_is_discarded_is_off_the_list_and_in_the_log(lake: RunningLake) -> 
     assert [one["records"] for one in lake.json("quarantine", "list") if one["topic"] == "thrown"] == [0]
     assert lake.json("sql", "SELECT value FROM thrown") == [{"value": "good"}]
     assert consumed(lake, "thrown", 3) == produced
+
+
+def test_what_is_set_aside_is_found_in_any_namespace_listed_or_not(lake: RunningLake, tmp_path: Path) -> None:
+    elsewhere = {"lakestream.table.namespace": "sales.eu", "lakestream.table.enable": "false"}
+    lake.create("far.away", 1, {"lakestream.value.format": "string", **elsewhere})
+    lake.produce("far.away", [b"good", b"\xff"])
+    lake.compact()
+    assert [one["offset"] for one in lake.json("quarantine", "show", "far.away")] == [1]
+    file = tmp_path / "bad.jsonl"
+    assert lake.command("quarantine", "export", "far.away", str(file)).returncode == 0
+    kept = file.read_text()
+    assert '"offset": 1' in kept
+    unknown = lake.command("quarantine", "export", "nobody", str(file))
+    assert unknown.returncode == 1
+    assert "no topic is called 'nobody'" in unknown.stderr
+    assert file.read_text() == kept, "what was mended there is not lost"

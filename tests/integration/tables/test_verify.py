@@ -206,6 +206,22 @@ def test_a_segment_that_outlived_its_grace_is_named(lake: RunningLake) -> None:
     assert "past its grace" in lake.command("verify").stdout
 
 
+def test_a_damaged_table_hides_no_other(lake: RunningLake) -> None:
+    lake.produce("broken", [b"a"])
+    lake.compact()
+    for file in lake.objects.glob("tables/*/metadata/*.metadata.json"):
+        file.unlink()
+    lake.produce("whole", [b"b"])
+    lake.compact()
+    code, found = verdict(lake)
+    assert code == 1
+    broken, whole = found["topics"]
+    assert "nothing was compared" in broken["problems"][0]
+    assert (whole["topic"], whole["records"], whole["problems"]) == ("whole", 1, [])
+    assert "1 problems" in lake.command("verify", "broken").stdout
+    assert "does not exist" in lake.command("quarantine", "list").stderr
+
+
 def test_an_unknown_topic_is_refused(lake: RunningLake) -> None:
     done = lake.command("verify", "nobody")
     assert done.returncode == 1

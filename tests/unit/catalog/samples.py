@@ -1,8 +1,11 @@
 """Tables, files and a small world for the catalog's tests: fixed time, seeded ids, everything in memory."""
 
 import asyncio
+import io
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
+
+import fastavro
 
 from lakestream.catalog.apply import apply_updates
 from lakestream.catalog.commit_names import CommitNames
@@ -93,6 +96,16 @@ def data_file(name: str, *, rows: int = 10, spec_id: int = 0, partition: Sequenc
     }
 
 
+def avro_list(rows: Sequence[Json]) -> bytes:
+    """A manifest list of rows that say no more than this."""
+    fields = [{"name": "manifest_path", "type": "string"}, {"name": "partition_spec_id", "type": "int"}]
+    schema = {"type": "record", "name": "manifest_file", "fields": fields}
+    out = io.BytesIO()
+    named = [{"manifest_path": f"{LOCATION}/metadata/m.avro", **row} for row in rows]
+    fastavro.writer(out, fastavro.parse_schema(schema), named)
+    return out.getvalue()
+
+
 class Lake:
     """One topic's table in memory, and commits to it without a metadata store."""
 
@@ -121,6 +134,10 @@ class Lake:
 
     def state(self, *refs: str) -> TableState:
         return self.run(self.files.table_state(self.metadata, refs))
+
+    def forget(self) -> None:
+        """What is in memory of manifests: they are read again, as those that others wrote."""
+        self.files = SnapshotFiles(self.objects)
 
     def append(self, *files: Json, only_log: Sequence[Json] = (), **summary: str) -> dict[str, int]:
         by_branch = {"log": [*files, *only_log], "main": list(files)}

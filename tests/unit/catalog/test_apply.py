@@ -17,6 +17,15 @@ SPECIFIED = {
 }
 
 
+def sort_field(source: int, direction: str = "asc") -> Json:
+    return {"source-id": source, "transform": "identity", "direction": direction, "null-order": "nulls-last"}
+
+
+def add_spec_by(transform: str, source: int = 1) -> Json:
+    named = {"source-id": source, "name": "p", "transform": transform}
+    return {"action": "add-spec", "spec": {"fields": [named]}}
+
+
 def test_every_update_of_the_specification_for_tables_is_known() -> None:
     assert set(TABLE_UPDATES) == {name for line in SPECIFIED for name in line.split()}
 
@@ -63,11 +72,42 @@ def test_fields_that_nobody_knows_survive() -> None:
         {"action": "remove-schemas", "schema-ids": [0]},
         {"action": "remove-partition-specs", "spec-ids": [0]},
         {"action": "set-properties", "updates": {"k": 1}},
+        {"action": "remove-properties", "removals": [{}]},
+        {"action": "add-schema", "schema": schema(field(1, "id", "banana"))},
+        {"action": "add-schema", "schema": schema(field(2**31, "id"))},
+        {"action": "add-schema", "schema": {**schema(field(1, "id")), "identifier-field-ids": [2]}},
+        {"action": "add-spec", "spec": {"fields": [{"source-id": 9, "name": "p", "transform": "identity"}]}},
+        {"action": "add-spec", "spec": {"fields": [{"source-id": 1, "name": "p", "transform": "identity"}] * 2}},
+        {"action": "add-spec", "spec": {"fields": [{"source-ids": [], "name": "p", "transform": "identity"}]}},
+        {"action": "add-sort-order", "sort-order": {"fields": [sort_field(9)]}},
+        {"action": "add-sort-order", "sort-order": {"fields": [sort_field(1, direction="up")]}},
+        {"action": "add-schema", "schema": schema(field(1, "id", "decimal(39,2)"))},
+        {"action": "add-schema", "schema": {**schema(field(1, "id")), "identifier-field-ids": [1]}},  # not required
+        add_spec_by("bucket[0]"),
+        add_spec_by("day"),  # of a number
+        add_spec_by("hour", source=2),  # of text
+        add(1, summary={"operation": "guess"}),
+        add(1, **{"sequence-number": -1}),
+        add(1, **{"manifest-list": None}),
     ],
 )
 def test_what_makes_no_sense_is_refused(update: Json) -> None:
     with pytest.raises(InvalidTableChange):
         applied(table(), update)
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        {"type": "branch", "min-snapshots-to-keep": 0},
+        {"type": "branch", "max-ref-age-ms": -1},
+        {"type": "tag", "max-snapshot-age-ms": 5},
+        {"type": "tag", "min-snapshots-to-keep": 5},
+    ],
+)
+def test_a_ref_that_readers_refuse_is_refused(ref: Json) -> None:
+    with pytest.raises(InvalidTableChange):
+        applied(table(), add(1), {"action": "set-snapshot-ref", "ref-name": "r", "snapshot-id": 1, **ref})
 
 
 # --- snapshots and refs -------------------------------------------------------------------------------
@@ -215,6 +255,39 @@ def test_a_spec_gets_the_next_id_and_is_found_again() -> None:
     assert (again["default-spec-id"], [one["spec-id"] for one in again["partition-specs"]]) == (0, [0])
 
 
+@pytest.mark.parametrize(
+    "laid_out",
+    [
+        {"partition-spec": {"fields": [{"source-id": 2, "name": "p", "transform": "identity"}]}},
+        {"write-order": {"order-id": 1, "fields": [sort_field(2)]}},
+    ],
+)
+def test_a_column_that_the_layout_needs_cannot_go(laid_out: Json) -> None:
+    without_it: list[Json] = [
+        {"action": "add-schema", "schema": schema(field(1, "id"))},
+        {"action": "set-current-schema", "schema-id": -1},
+    ]
+    with pytest.raises(InvalidTableChange, match="column 2"):
+        applied(table(**laid_out), *without_it)
+    plain: list[Json] = [
+        {"action": "add-spec", "spec": {"fields": []}},
+        {"action": "set-default-spec", "spec-id": -1},
+        {"action": "add-sort-order", "sort-order": {"fields": []}},
+        {"action": "set-default-sort-order", "sort-order-id": -1},
+    ]
+    assert applied(table(**laid_out), *without_it, *plain)["current-schema-id"] == 1
+
+
+def test_a_column_that_only_a_void_field_needs_can_go() -> None:
+    void = {"fields": [{"source-id": 2, "name": "p", "transform": "void"}]}
+    changed = applied(
+        table(**{"partition-spec": void}),
+        {"action": "add-schema", "schema": schema(field(1, "id"))},
+        {"action": "set-current-schema", "schema-id": -1},
+    )
+    assert changed["current-schema-id"] == 1
+
+
 def test_a_partition_field_keeps_its_id_in_later_specs() -> None:
     bucket = {"source-id": 1, "transform": "bucket[8]", "name": "b"}
     day = {"source-id": 2, "transform": "truncate[4]", "name": "d"}
@@ -258,9 +331,11 @@ def test_a_uuid_is_assigned_once_and_a_location_is_kept_plain() -> None:
 @pytest.mark.parametrize("kind", ["statistics", "partition-statistics"])
 def test_statistics_are_one_per_snapshot_and_go_with_it(kind: str) -> None:
     base = applied(table(), add(1), add(2, sequence=2))
+    blobs: Json = {"file-footer-size-in-bytes": 4, "blob-metadata": []} if kind == "statistics" else {}
+    file = {"snapshot-id": 1, "statistics-path": f"{LOCATION}/metadata/statistics", **blobs}
     for size in (10, 20):
-        base = applied(base, {"action": f"set-{kind}", kind: {"snapshot-id": 1, "file-size-in-bytes": size}})
-    assert base[kind] == [{"snapshot-id": 1, "file-size-in-bytes": 20}]
+        base = applied(base, {"action": f"set-{kind}", kind: {**file, "file-size-in-bytes": size}})
+    assert base[kind] == [{**file, "file-size-in-bytes": 20}]
     assert applied(base, {"action": f"remove-{kind}", "snapshot-id": 1})[kind] == []
     assert applied(base, {"action": "remove-snapshots", "snapshot-ids": [1]})[kind] == []
 

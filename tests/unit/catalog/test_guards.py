@@ -14,6 +14,7 @@ TABLE = LAKE.metadata
 HEAD = LAKE.head("main")
 OLDER = TABLE["snapshots"][0]["snapshot-id"]
 OFFSET = field(2_000_000_102, "__offset")
+MINE = field(TABLE["last-column-id"] + 1, "mine", "int")
 USER = (field(1, "id"), field(2, "name", "string"))
 
 
@@ -42,7 +43,8 @@ ALLOWED: list[Json] = [
     {"action": "set-properties", "updates": {"write.parquet.compression-codec": "LZ4"}},
     {"action": "set-properties", "updates": {"write.parquet.compression-level": "22"}},
     {"action": "remove-properties", "removals": ["write.delete.mode"]},
-    {"action": "add-schema", "schema": schema(*USER, field(3, "mine", "int"), OFFSET)},
+    {"action": "add-schema", "schema": schema(*USER, MINE, OFFSET)},
+    {"action": "add-schema", "schema": schema(*USER, {**MINE, "required": True, "initial-default": 0}, OFFSET)},
     {"action": "add-schema", "schema": schema(field(1, "renamed"), OFFSET)},
     {"action": "set-current-schema", "schema-id": -1},
     {"action": "set-current-schema", "schema-id": 0},
@@ -70,6 +72,7 @@ REFUSED: list[tuple[Json, str]] = [
     ({"action": "set-location", "location": LOCATION + "-2"}, "location"),
     ({"action": "set-properties", "updates": {"lakestream.topic": "x"}}, "configs"),
     ({"action": "remove-properties", "removals": ["lakestream.topic"]}, "configs"),
+    ({"action": "remove-properties", "removals": ["lakestream.topic"], "updates": {"a": "b"}}, "configs"),
     ({"action": "set-properties", "updates": {"write.metadata.path": LOCATION}}, "write.metadata.path"),
     ({"action": "set-properties", "updates": {"write.parquet.compression-codec": "lzo"}}, "zstd, lz4"),
     ({"action": "set-properties", "updates": {"write.parquet.compression-level": "23"}}, "from 1 to 22"),
@@ -78,6 +81,9 @@ REFUSED: list[tuple[Json, str]] = [
     ({"action": "add-schema", "schema": schema(*USER, {**OFFSET, "type": "int"})}, "__offset"),
     ({"action": "add-schema", "schema": schema(*USER, {**OFFSET, "id": 3})}, "__offset"),
     ({"action": "add-schema", "schema": schema(*USER, OFFSET, field(9, "__mine"))}, "__mine"),
+    ({"action": "add-schema", "schema": schema(*USER, OFFSET, field(9, "mine"))}, "field id 9"),
+    ({"action": "add-schema", "schema": schema(*USER, OFFSET, {**MINE, "required": True})}, "make it optional"),
+    ({"action": "add-schema", "schema": schema({**USER[0], "required": True}, OFFSET)}, "make it optional"),
     ({"action": "remove-partition-specs", "spec-ids": [0]}, "spec"),
     ({"action": "make-coffee"}, "not known"),
 ]

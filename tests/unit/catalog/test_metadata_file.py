@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFiles, decode_metadata, next_version, version_of
+from lakestream.catalog.needed_files import NeededFiles
+from lakestream.catalog.reading import SnapshotFiles
 from lakestream.model.table_errors import DamagedTable, InvalidLocation, InvalidTableChange
 from lakestream.world.clock import SystemClock
 from lakestream.world.objects.memory import MemoryObjects
-from tests.unit.catalog.samples import LOCATION, UUID, applied, seeded_ids, table
+from tests.unit.catalog.samples import LOCATION, UUID, applied, avro_list, seeded_ids, snapshot, table
 
 FIRST = f"{LOCATION}/metadata/00000-a.metadata.json"
 
@@ -121,6 +123,22 @@ def test_a_table_does_not_live_in_anothers_folder() -> None:
     objects.check_folder("file:///data/tables/of/my/own", UUID)
     with pytest.raises(InvalidLocation, match="another"):
         objects.check_folder(objects.table_location("11111111-2222-4333-8444-555555555555") + "/x", UUID)
+
+
+def test_what_an_expired_snapshot_had_goes_however_its_maker_spelt_it() -> None:
+    """Spark writes `file:/data` for a table at `file:///data`; such files once stayed for ever."""
+    objects = TableObjects(At("file:///data"))
+    folder = f"data/tables/{UUID}/metadata"
+    old, new = (snapshot(id) | {"manifest-list": f"file:/{folder}/snap-{id}.avro"} for id in (1, 2))
+    elsewhere = snapshot(3) | {"manifest-list": "file:/data/tables/another/snap-3.avro"}
+    metadata = table() | {"location": f"file:///data/tables/{UUID}", "snapshots": [old, elsewhere, new]}
+
+    async def scenario() -> tuple[str, ...]:
+        for one in metadata["snapshots"]:
+            await objects.write(one["manifest-list"], avro_list([]))
+        return await NeededFiles(objects, SnapshotFiles(objects)).superfluous_without(metadata, [old, elsewhere])
+
+    assert asyncio.run(scenario()) == (old["manifest-list"],)
 
 
 @given(st.text())

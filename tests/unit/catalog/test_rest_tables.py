@@ -180,7 +180,8 @@ def test_a_table_is_renamed_and_registered() -> None:
         assert await face.ask("GET", "namespaces/b/tables/u") == made
         await face.refused("POST", "tables/rename", {"source": here, "destination": there}, status=404)
         known = {"name": "again", "metadata-location": made["metadata-location"]}
-        await face.refused("POST", "namespaces/db/register", known, status=409)  # it is in the catalog already
+        error = await face.refused("POST", "namespaces/db/register", known, status=409)
+        assert "already, as b.u" in error["message"]
         await face.ask("DELETE", "namespaces/b/tables/u", status=204)
         assert await face.ask("POST", "namespaces/db/register", known) == made
         other = await face.make("other")

@@ -3,13 +3,15 @@
 import pytest
 
 from lakestream.catalog.manifests import decode_manifest_list
+from lakestream.catalog.offered_snapshots import AHEAD_MS_MAX
 from lakestream.catalog.values import Json
 from lakestream.model.config_edit import ConfigEdit, ConfigOperation
 from lakestream.model.errors import InvalidTopicConfig
 from lakestream.model.table import TableKind
-from lakestream.model.topic_config import TABLE_ENABLE, check_topic_config
+from lakestream.model.topic_config import ON_TOPIC_DELETE, TABLE_ENABLE, check_topic_config
+from lakestream.world.clock import SystemClock
 from tests.unit.catalog.face import Face, create_request, with_face
-from tests.unit.catalog.samples import data_file, snapshot
+from tests.unit.catalog.samples import avro_list, data_file, snapshot, to_branch
 from tests.unit.catalog.test_rest_views import request as view_request
 
 TABLES = "namespaces/streams/tables"
@@ -168,6 +170,135 @@ def test_the_name_of_a_log_is_taken() -> None:
         assert (await face.ask("GET", "namespaces/b/tables/orders__log"))["metadata"]["refs"].keys() == {"main"}
         await face.refused("POST", "namespaces/b/tables", create_request("orders__log"), status=409)
         await face.refused("POST", "namespaces/b/views", view_request("orders__log"), status=409)
+
+    with_face(scenario)
+
+
+@pytest.mark.parametrize("taken", ["mine", "mine__log", "mine__quarantine"])
+def test_a_topics_table_is_not_renamed_to_where_another_would_hide_its_log(taken: str) -> None:
+    async def scenario(face: Face) -> None:
+        await face.make_topic()
+        await face.make(taken)
+        here, there = {"namespace": ["streams"], "name": "orders"}, {"namespace": ["db"], "name": "mine"}
+        error = await face.refused("POST", "tables/rename", {"source": here, "destination": there}, status=409)
+        assert f"db.{taken} " in error["message"]
+        await face.ask("HEAD", f"{TABLES}/orders__log", status=204)
+
+    with_face(scenario)
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"action": "remove-snapshots", "snapshot-ids": [{}]},
+        {"action": "remove-partition-specs", "spec-ids": [{}]},
+        {"action": "remove-properties", "removals": [1]},
+        {"action": "remove-properties", "removals": 5},
+        {"action": "add-schema", "schema": {"type": "struct", "fields": None}},
+        {"action": "add-schema", "schema": {"type": "struct", "fields": [1]}},
+        {"action": "add-schema", "schema": {"type": "struct", "fields": [{"id": 1, "name": 7, "type": "int"}]}},
+    ],
+    ids=str,
+)
+def test_what_the_guards_cannot_make_sense_of_is_a_bad_request(update: Json) -> None:
+    async def scenario(face: Face) -> None:
+        await face.make_topic()
+        await face.refused("POST", f"{TABLES}/orders", {"updates": [update]}, status=400)
+
+    with_face(scenario)
+
+
+def test_a_snapshot_that_nobody_could_read_is_refused_before_compaction_meets_it() -> None:
+    async def scenario(face: Face) -> None:
+        pointer = await face.make_topic()
+        location = f"memory:///tables/{pointer.id}/metadata/snap.avro"
+        made = {**snapshot(5, sequence=2), "summary": {"operation": "delete"}, "manifest-list": location}
+        wrong = [
+            (made, "write it before the commit"),
+            ({**made, "manifest-list": "s3://elsewhere/snap.avro"}, "no place for a table"),
+            (
+                {key: value for key, value in made.items() if key != "manifest-list"} | {"manifests": []},
+                "manifest-list",
+            ),
+        ]
+        for one, reason in wrong:
+            change = {"updates": [{"action": "add-snapshot", "snapshot": one}, to_branch("main", 5)]}
+            error = await face.refused("POST", f"{TABLES}/orders", change, status=400)
+            assert reason in error["message"]
+        await face.objects.put(location.removeprefix("memory:///"), [avro_list([{"partition_spec_id": 7}])])
+        change = {"updates": [{"action": "add-snapshot", "snapshot": made}, to_branch("main", 5)]}
+        error = await face.refused("POST", f"{TABLES}/orders", change, status=400)
+        assert "partition spec 7" in error["message"]
+        late = {**made, "timestamp-ms": SystemClock().wall_ms() + 2 * AHEAD_MS_MAX}
+        change = {"updates": [{"action": "add-snapshot", "snapshot": late}, to_branch("main", 5)]}
+        error = await face.refused("POST", f"{TABLES}/orders", change, status=400)
+        assert "in the future" in error["message"]
+
+    with_face(scenario)
+
+
+def test_no_change_takes_main_away_whatever_the_order_of_its_updates() -> None:
+    async def scenario(face: Face) -> None:
+        pointer = await face.make_topic()
+        files = [data_file("a")]
+        prepared = await face.commits.append(pointer, {"log": files, "main": files}, summary={})
+        await face.store.tables.move_tables([prepared.move])
+        first = prepared.metadata["snapshots"][0]["snapshot-id"]
+        gone = {"action": "remove-snapshots", "snapshot-ids": [first]}
+        error = await face.refused(
+            "POST", f"{TABLES}/orders", {"updates": [to_branch("main", first), gone]}, status=403
+        )
+        assert "'main' would be lost" in error["message"]
+
+    with_face(scenario)
+
+
+def test_a_table_that_goes_with_its_topic_is_dropped_with_its_files_later() -> None:
+    """DROP TABLE deletes the topic; that the files go is the topic's config, and the pipeline must know of them."""
+
+    async def scenario(face: Face) -> None:
+        pointer = await face.make_topic()
+        assert pointer.topic is not None
+        edits = [ConfigEdit(ConfigOperation.SET, ON_TOPIC_DELETE, "drop")]
+        await face.store.edit_topic_config(pointer.topic, edits, check_topic_config)
+        await face.ask("POST", f"{TABLES}/orders", set_property("lakestream.droppable", "true"))
+        await face.ask("DELETE", f"{TABLES}/orders", status=204)
+        await face.refused("GET", f"{TABLES}/orders", status=404)
+        assert await face.store.tables.dropped_tables(0, 10) == [pointer.id]
+
+    with_face(scenario)
+
+
+def test_statistics_go_with_their_snapshot_and_a_shared_manifest_list_stays() -> None:
+    async def scenario(face: Face) -> None:
+        pointer = await face.make_topic()
+        files = [data_file("a")]
+        prepared = await face.commits.append(pointer, {"log": files, "main": files}, summary={})
+        await face.store.tables.move_tables([prepared.move])
+        old, new = prepared.metadata["snapshots"]
+        folder = f"memory:///tables/{pointer.id}/metadata"
+        statistics = [
+            {"snapshot-id": one["snapshot-id"], "statistics-path": f"{folder}/{name}", "file-size-in-bytes": 1}
+            for one, name in ((old, "old.stats"), (new, "new.stats"))
+        ]
+        for one in statistics:
+            await face.objects.put(one["statistics-path"].removeprefix("memory:///"), [b"x"])
+        # Someone goes back to the rows of before, in a snapshot of its own.
+        again = {**snapshot(5, sequence=3, parent=new["snapshot-id"]), "manifest-list": old["manifest-list"]}
+        updates = [
+            {"action": "add-snapshot", "snapshot": {**again, "summary": {"operation": "overwrite"}}},
+            to_branch("main", 5),
+            *({"action": "set-partition-statistics", "partition-statistics": one} for one in statistics),
+        ]
+        await face.ask("POST", f"{TABLES}/orders", {"updates": updates})
+        moved = await face.store.tables.table_of_topic(pointer.topic or b"")
+        assert moved is not None
+        expiry = await face.commits.expire(moved, keep=1)
+        assert expiry is not None
+        await face.store.tables.move_tables([expiry.move])
+        await face.commits.finish(expiry)
+        there = {f"memory:///{info.key}" async for info in face.objects.list("")}
+        assert {old["manifest-list"], f"{folder}/new.stats"} <= there and f"{folder}/old.stats" not in there
 
     with_face(scenario)
 

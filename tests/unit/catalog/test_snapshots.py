@@ -1,6 +1,7 @@
 """Appending files to branches: manifests, lists, summaries, row ids; read back with another Avro reader's rules."""
 
 import io
+import struct
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakestream.catalog.entries import EntryFormat, settled_entries
+from lakestream.catalog.partition_values import merged_summaries
 from lakestream.catalog.rolling import FAN_IN, ROLLED_FILES_MAX, live_files
 from lakestream.catalog.rolling_ahead import roll_ahead
 from lakestream.catalog.snapshots import KEPT_FOR_EVER_MS, append_files
+from lakestream.catalog.summaries import totals_after
 from lakestream.catalog.table_state import TableState
+from lakestream.catalog.values import Json
 from lakestream.model.table_errors import InvalidTableChange
 from tests.unit.catalog.samples import NOW_MS, Lake, applied, data_file, field, names_of, schema, seeded_ids, table
 
@@ -94,6 +98,11 @@ def test_summaries_carry_totals_and_what_they_were_given(version: int) -> None:
     assert (summary["added-data-files"], summary["added-records"], summary["added-files-size"]) == ("1", "5", "500")
     assert (summary["total-data-files"], summary["total-records"], summary["total-files-size"]) == ("2", "15", "1500")
     assert summary["lakestream.job"] == "01J"
+
+
+def test_totals_that_someone_states_in_words_are_not_continued() -> None:
+    totals = totals_after({"total-records": "many", "total-data-files": "3", "total-files-size": ""}, {})
+    assert totals == {"total-data-files": "3"}
 
 
 @VERSIONS
@@ -186,6 +195,68 @@ def test_partition_values_are_summarised() -> None:
     assert plan.updates[0]["snapshot"]["summary"]["changed-partition-count"] == "3"
 
 
+@VERSIONS
+def test_partition_values_survive_names_that_avro_does_not_know(version: int) -> None:
+    """A column may be called `user-id`. Iceberg's own library writes user_x2Did into manifests, and so do we."""
+    names = {"user-id": "user_x2Did", "9th": "_9th", "größe": "größe"}
+    columns = [field(number, name, "string") for number, name in enumerate(names, start=11)]
+    lake = Lake(version)
+    fields = [{"source-id": one["id"], "transform": "identity", "name": one["name"]} for one in columns]
+    lake.metadata = applied(
+        lake.metadata,
+        {"action": "add-schema", "schema": schema(*lake.metadata["schemas"][0]["fields"], *columns)},
+        {"action": "set-current-schema", "schema-id": -1},
+        {"action": "add-spec", "spec": {"fields": fields}},
+    )
+    for number in range(FAN_IN + 1):  # the last one rolls those before it
+        lake.forget()
+        lake.append(data_file(f"f{number}", spec_id=1, partition=["a", None, str(number)]))
+    lake.forget()
+    lake.remove("f1")
+    found = partitions(lake)
+    assert len(found) == FAN_IN and found["f0"] == dict(zip(names.values(), ("a", None, "0"), strict=True))
+
+
+@VERSIONS
+def test_partition_values_follow_a_column_that_becomes_wider_or_goes(version: int) -> None:
+    """Manifests in memory were encoded for what the column was then."""
+    lake = Lake(version)
+    columns = lake.metadata["schemas"][0]["fields"]
+
+    def columns_are(*more: Json) -> None:
+        new = {"action": "add-schema", "schema": schema(*columns, *more)}
+        lake.metadata = applied(lake.metadata, new, {"action": "set-current-schema", "schema-id": -1})
+
+    columns_are(field(11, "share", "float"), field(12, "region", "string"))
+    parts = [{"source-id": id, "transform": "identity", "name": name} for id, name in ((11, "share"), (12, "region"))]
+    lake.metadata = applied(lake.metadata, {"action": "add-spec", "spec": {"fields": parts}})
+    lake.append(*(data_file(f"f{number}", spec_id=1, partition=[0.5 + number, "eu"]) for number in range(3)))
+    columns_are(field(11, "share", "double"), field(12, "region", "string"))
+    lake.remove("f0")
+    assert partitions(lake) == {"f1": {"share": 1.5, "region": "eu"}, "f2": {"share": 2.5, "region": "eu"}}
+    # As expire_snapshots with clean_expired_metadata does, once no snapshot needs the old schemas.
+    columns_are(field(11, "share", "double"))
+    lake.metadata = applied(lake.metadata, {"action": "remove-schemas", "schema-ids": [1, 2]})
+    lake.remove("f1")
+    assert partitions(lake) == {"f2": {"share": 2.5, "region": None}}, "as Iceberg's own library writes it"
+
+
+def partitions(lake: Lake) -> dict[str, Json]:
+    return {name: row["file"]["partition"] for name, row in rows_of(lake, "main").items() if row["status"] < 2}
+
+
+def test_bounds_of_before_a_column_became_wider_are_compared() -> None:
+    """Iceberg's own library reads bounds of four bytes as those of an int, or a float, that was one then."""
+    int_bounds, long_bounds = (_bounds((5).to_bytes(size, "little"), (9).to_bytes(size, "little")) for size in (4, 8))
+    float_bounds, double_bounds = (_bounds(struct.pack(kind, 0.5), struct.pack(kind, 2.5)) for kind in ("<f", "<d"))
+    (numbers, reals) = merged_summaries(["long", "double"], [[int_bounds, double_bounds], [long_bounds, float_bounds]])
+    assert numbers == int_bounds and reals == double_bounds, "the first of equals"
+
+
+def _bounds(lower: bytes, upper: bytes) -> Json:
+    return {"contains_null": False, "contains_nan": False, "lower_bound": lower, "upper_bound": upper}
+
+
 # --- rolling ------------------------------------------------------------------------------------------
 
 
@@ -267,6 +338,25 @@ def test_large_manifests_are_left_alone() -> None:
     for number in range(FAN_IN + 2):
         lake.append(*(data_file(f"f{number}-{part}") for part in range(ROLLED_FILES_MAX // FAN_IN + 1)))
     assert [live_files(one) for one in lake.manifests("log")] == [ROLLED_FILES_MAX // FAN_IN + 1] * (FAN_IN + 2)
+
+
+@pytest.mark.parametrize("is_main_first", [False, True])
+def test_rows_of_an_upgraded_table_get_the_same_ids_on_branches_that_had_parted(is_main_first: bool) -> None:
+    lake = Lake(2)
+    for name in "ab":
+        lake.append(data_file(name))
+    lake.diverge()
+    lake.metadata = applied(lake.metadata, {"action": "upgrade-format-version", "format-version": 3})
+    if is_main_first:  # someone commits to it, and gives the ids
+        plan = append_files(
+            lake.state("main"), {"main": ()}, summary={}, now_ms=NOW_MS, ids=lake.ids, names=lake.names()
+        )
+        lake.run(lake.files.write(plan.objects))
+        lake.metadata = applied(lake.metadata, *plan.updates)
+    lake.append(data_file("c"))
+    ids = [{name: row["row_id"] for name, row in rows_of(lake, ref).items()} for ref in ("log", "main")]
+    assert ids[0] == ids[1] and len(set(ids[0].values())) == 3
+    assert lake.metadata["next-row-id"] == 30
 
 
 def test_rows_of_an_upgraded_table_get_ids_before_they_are_rolled() -> None:

@@ -37,5 +37,29 @@ def test_the_log_is_read_as_main_with_every_system_column() -> None:
     assert lake.metadata["refs"].keys() == {"log", "main"}
 
 
+def test_a_column_of_others_makes_way_for_one_that_the_log_shows_under_its_first_name() -> None:
+    """Someone renames a column of the contract and adds one under its old name: both are on the log."""
+    lake = Lake(2)
+    changed = {**lake.metadata["schemas"][0]}
+    changed["fields"] = [field(1, "id_old"), field(2_000_001_000, "ID"), field(2_000_001_001, "id_2")]
+    lake.metadata = {**lake.metadata, "schemas": [changed]}
+    (seen,) = branch_table(lake.metadata, "log", [field(1, "id"), field(2_000_000_102, "__offset")])["schemas"]
+    assert [(one["id"] % 1_000, one["name"]) for one in seen["fields"]] == [
+        *((1, "id"), (0, "ID_2"), (1, "id_2_2"), (102, "__offset")),
+    ]
+
+
+@pytest.mark.parametrize("branch", ["log", "quarantine"])
+def test_nobody_can_tell_orphans_from_a_branch(branch: str) -> None:
+    """What only `main` has would be nobody's there. So it has all snapshots, or another folder; and it says that its
+    files are not its own: Iceberg's own library then removes none."""
+    lake = Lake(2)
+    lake.diverge()
+    seen = branch_table(lake.metadata, branch, [])
+    in_its_folder = seen["location"] == lake.metadata["location"]
+    assert seen["snapshots"] == (lake.metadata["snapshots"] if in_its_folder else [])
+    assert seen["properties"]["gc.enabled"] == "false" and "gc.enabled" not in lake.metadata["properties"]
+
+
 def test_a_name_tells_whose_log_it_means() -> None:
     assert (branch_of("orders__log"), branch_of("orders"), branch_of("__log")) == (("orders", "log"), None, None)

@@ -1,6 +1,7 @@
 """Commands without a service: exit codes and advice."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,7 +10,11 @@ from typing import NamedTuple
 
 import pytest
 
+from lakestream import __version__
+from lakestream.cli.failures import CommandFailed
+from lakestream.cli.kafka_client import check
 from lakestream.cli.main import main
+from lakestream.protocol.kafka.errors import KafkaError
 from lakestream.storage.wal.segment import MAGIC, Entry, Footer, Receipt, encode_footer
 
 Command = Callable[..., "Done"]
@@ -63,6 +68,34 @@ def test_a_command_that_cannot_be_done_says_what_to_do(
     assert (done.returncode, done.stdout) == (code, "")
     assert advice in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_version_is_printed_without_a_command(lakestream: Command) -> None:
+    done = lakestream("--version")
+    assert (done.returncode, done.stdout) == (0, f"{__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "said"),
+    [
+        (KafkaError.UNKNOWN_TOPIC_OR_PARTITION, None, "`lakestream topic list`"),
+        (KafkaError.OFFSET_OUT_OF_RANGE, None, "`lakestream topic describe`"),
+        (KafkaError.INVALID_TOPIC_EXCEPTION, "too long", "what: too long"),
+        (KafkaError.REQUEST_TIMED_OUT, None, "what: request timed out"),
+        (12_345, None, "what: error 12345"),
+    ],
+)
+def test_what_a_broker_says_by_a_code_becomes_a_sentence(code: int, message: str | None, said: str) -> None:
+    with pytest.raises(CommandFailed, match=re.escape(said)):
+        check(code, message, "what")
+
+
+def test_a_disk_that_is_full_is_one_line() -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "lakestream", "settings"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == "error: [Errno 28] No space left on device\n"
 
 
 def test_settings_are_printed_with_their_sources(lakestream: Command, tmp_path: Path) -> None:

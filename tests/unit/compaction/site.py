@@ -69,6 +69,15 @@ class Clock(ShiftedClock):
         await asyncio.sleep(0)
 
 
+class Passing(Clock):
+    """Time passes when the test says so."""
+
+    passed = 0.0
+
+    def monotonic(self) -> float:
+        return self.passed
+
+
 class Counting:
     """Metrics that nobody reads."""
 

@@ -253,21 +253,22 @@ def test_one_who_never_gives_way_costs_the_job_and_not_the_records() -> None:
 
 def test_a_round_that_the_engine_did_not_finish_is_dropped_and_done_again() -> None:
     class Failing(InThisProcess):
-        failures = 1
+        is_gone = True
 
         async def rewrite(self, tasks: Sequence[RewriteTask]) -> list[TaskResult]:
             results = await super().rewrite(tasks)
-            if self.failures:
-                self.failures -= 1
-                raise RewriteFailed("a worker died")
+            if self.is_gone:
+                raise RewriteFailed("Java is gone")
             return results
 
     async def scenario(site: Site) -> None:
         topic = await filled(site)
-        pipeline = site.pipeline(rewriter=Failing(site.objects))
+        engine = Failing(site.objects)
+        pipeline = site.pipeline(rewriter=engine)
         lease = await site.lease()
         with pytest.raises(RewriteFailed):
             await pipeline.round(lease)
+        engine.is_gone = False
         assert (await pipeline.round(lease)).committed == 1
         await check(site, topic)
 

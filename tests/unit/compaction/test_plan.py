@@ -63,9 +63,11 @@ def test_nobody_waits_longer_than_a_quarter_of_an_hour() -> None:
 def test_those_who_waited_longest_come_first_and_a_round_has_a_bound() -> None:
     waiting = (debt(A, 1, age_ms=20_000), debt(B, 2, age_ms=40_000), debt(C, 3, age_ms=30_000))
     assert due(*waiting) == [B, C, A]
-    small = PlanLimits(freshness_ms=10_000, round_bytes_max=15)
-    assert due(*waiting, limits=small) == [B, C]
     assert due(*waiting, limits=PlanLimits(freshness_ms=10_000, round_topics_max=1)) == [B]
+
+
+def test_a_record_of_the_future_makes_its_topic_due_since_the_clock_was_set_back() -> None:
+    assert due(debt(age_ms=-3_600_000)) == [A]
 
 
 def test_a_topic_without_a_table_waits_for_it() -> None:
@@ -124,10 +126,24 @@ def test_idle_cores_are_used_unless_files_would_be_tiny() -> None:
 
 def test_a_long_debt_is_paid_in_instalments_of_every_partition() -> None:
     limits = PlanLimits(round_bytes_max=60)
-    debts = [debt(partition=p, number=p, tail=Tail(0, 10, 0)) for p in (1, 2)]
+    debts = [debt(partition=p, number=p, tail=Tail(0, 10, 0), bytes=100) for p in (1, 2)]
     (job,) = planned(debts, {p: spans(*[1] * 10) for p in (1, 2)}, limits)
     assert [each.end for each in job.ranges] == [3, 3]
     assert not job.reaches_end
+
+
+def test_a_long_debt_keeps_nobody_waiting_and_gets_what_the_others_leave() -> None:
+    limits = PlanLimits(freshness_ms=10_000, round_bytes_max=1_000)
+    owed = [debt(A, 1, age_ms=90_000, bytes=50_000), *(debt(B, 2 + n, number=n, age_ms=10_000) for n in range(4))]
+    assert set(due(*owed, limits=limits)) == {A, B}, "also while the oldest owes more than a round takes"
+    found = {1: spans(*[1] * 5_000)} | {2 + n: spans(1) for n in range(4)}
+    long, small = planned(owed, found, limits)
+    assert (long.bytes, small.bytes) == (960, 40)
+
+
+def test_spans_of_a_round_have_a_bound_however_many_partitions_owe_them() -> None:
+    limits = PlanLimits(spans_max=20_000, round_spans_max=200_000)
+    assert [limits.spans_each_max(count) for count in (1, 10, 1_000, 1_000_000)] == [20_000, 20_000, 200, 1]
 
 
 def test_each_topic_has_its_own_job() -> None:

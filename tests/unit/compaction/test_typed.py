@@ -17,7 +17,8 @@ from lakestream.model.registry import SchemaFormat
 from lakestream.model.repair import Repair, RepairState
 from lakestream.model.topic import Topic
 from lakestream.model.topic_config import check_topic_config
-from tests.unit.compaction.site import TTL_MS, Site, run
+from lakestream.table.resting import SECONDS_FIRST
+from tests.unit.compaction.site import TTL_MS, Passing, Site, run
 
 ORDER = """{"type": "record", "name": "Order", "fields": [
     {"name": "id", "type": "long"},
@@ -358,7 +359,8 @@ def test_a_repair_whose_commit_is_not_answered_is_found_out_about_in_the_next_ro
         first = await registered(site, ORDER)
         late = avro(first + 1, WITH_NOTE, {"id": 7, "item": "b", "price": None, "note": "late"})
         await site.produce(topic.partitions[0], [record(late)])
-        pipeline = site.pipeline()
+        clock = Passing()
+        pipeline = site.pipeline(clock=clock)
         await site.round(pipeline)
         await registered(site, WITH_NOTE)
         asked = Repair(id=site.ids.ulid(), topic=topic.id, request='{"action": "retry"}')
@@ -375,6 +377,7 @@ def test_a_repair_whose_commit_is_not_answered_is_found_out_about_in_the_next_ro
         with pytest.raises(Unavailable):
             await site.round(pipeline)
         jobs.commit_job = commit_job
+        clock.passed += SECONDS_FIRST
         if elsewhere:
             site.clock.ahead_ms += 2 * TTL_MS
             await site.pipeline().round(await site.lease("b"))

@@ -4,8 +4,8 @@
 
 The input ends where a page ends, and the next page cannot be touched: reading one byte too far kills
 the process. Outputs are cut out of larger arrays whose rims hold a pattern that must still be there
-afterwards. Rooms are sometimes made too small on purpose. Prints how many mutations were let
-through and how many were refused.
+afterwards. Rooms are sometimes made too small on purpose. What encoding looks at is under the same guard.
+Prints how many mutations were let through and how many were refused.
 """
 
 import ctypes
@@ -15,20 +15,25 @@ import sys
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 
-from lakestream.storage.records.arrays import ByteArray
+from lakestream.storage.records.arrays import ByteArray, as_array
 from lakestream.storage.records.decode import Measure
+from lakestream.storage.records.encode import VIEWS_SCHEMA, columns_of
 from lakestream.storage.records.faults import OK
 from lakestream.storage.records.header import HEADER_BYTES
 from lakestream.storage.records.kernels.columns import Columns
 from lakestream.storage.records.kernels.decoding import PROGRESS_COLUMNS, decode_bodies
+from lakestream.storage.records.kernels.encoding import ENCODED_COLUMNS, encode_rows
 from lakestream.storage.records.kernels.indexing import INDEX_COLUMNS, index_batches
 from lakestream.storage.records.kernels.timing import find_times
+from lakestream.storage.records.kernels.views import VIEW_NUMBERS, Views
 from lakestream.storage.records.kernels.walking import walk_records
 from tests.unit.records.samples import ROWS, one_batch
 
 RIM = 64
 PATTERN = 0xA5
+ROWS_OF_VIEWS = 8
 INPUT_BYTES_MAX = 16 * mmap.PAGESIZE
 NO_ACCESS = 0
 VARINTS = [b"\xff" * 9 + b"\x01", b"\xff" * 12, b"\xfe\xff\xff\xff\x0f", b"\xff\xff\xff\xff\x0f", b"\x80" * 5 + b"\x00"]
@@ -131,6 +136,28 @@ def try_index(chance: random.Random, guarded: Guarded, batch: bytes) -> None:
     assert (whole[0] == PATTERN).all() and (whole[-1] == PATTERN).all(), "written out of bounds"
 
 
+def encode_views(guarded: Guarded) -> None:
+    """Values in views: those without bytes have no place, and offsets of plain values are not there to be looked at."""
+    rows = pa.record_batch(
+        [
+            [*range(ROWS_OF_VIEWS)],
+            [0] * ROWS_OF_VIEWS,
+            [None] * ROWS_OF_VIEWS,
+            [b""] * ROWS_OF_VIEWS,
+            [[]] * ROWS_OF_VIEWS,
+        ],
+        schema=VIEWS_SCHEMA,
+    )
+    columns, first_bits = columns_of(*rows.columns)
+    columns = columns._replace(value_offsets=guarded.hold(bytes(4)).view(np.int32))
+    out = np.empty(HEADER_BYTES + 100 * ROWS_OF_VIEWS, np.uint8)
+    own = as_array(memoryview(rows.column("value").buffers()[1])).view(np.int32).reshape(-1, VIEW_NUMBERS)
+    views = Views(own, as_array(bytes(16)).view(np.int64).reshape(1, 2))
+    table = np.empty((1, ENCODED_COLUMNS), np.int64)
+    fault, batches = encode_rows(out, columns, views, first_bits, 1 << 20, False, table)
+    assert (fault, batches) == (OK, 1)
+
+
 def main(seed: int, mutations: int) -> None:
     chance = random.Random(seed)
     guarded = Guarded()
@@ -142,6 +169,7 @@ def main(seed: int, mutations: int) -> None:
         results[try_one(chance, guarded.hold(mutated(chance, records)), count)] += 1
         try_index(chance, guarded, batch)
     assert try_one(chance, guarded.hold(records), len(ROWS))
+    encode_views(guarded)
     print(f"passed {results[True]} refused {results[False]}")
 
 

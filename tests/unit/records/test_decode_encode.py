@@ -1,5 +1,7 @@
 """Arrow to batches and back: nothing is lost, and other clients agree on every byte."""
 
+from itertools import cycle, pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from kafka.record.default_records import DefaultRecordBatchBuilder as KafkaPythonBuilder
 
 from lakestream.storage.records.decode import SCHEMA, decode_batches
-from lakestream.storage.records.encode import UnencodableRows, encode_batches
+from lakestream.storage.records.encode import UnencodableRows, encode_batches, encode_placed
 from lakestream.storage.records.errors import BatchTooLarge, CorruptBatch
 from lakestream.storage.records.header import HEADER_BYTES, Codec, read_header, with_log_append_time
 from tests.unit.records.samples import (
@@ -34,6 +36,27 @@ def test_rows_survive_the_way_to_batches_and_back(rows: list[Row], codec: Codec,
     decoded.validate(full=True)
     assert decoded.schema == SCHEMA
     assert decoded.to_pylist() == rows
+
+
+@given(
+    rows=gapped_rows(),
+    times=st.lists(st.sampled_from([5, 6, NOW_MS]), max_size=30),
+    codec=st.sampled_from([Codec.NONE, Codec.LZ4]),
+    batch_bytes_max=st.sampled_from([61, 200, BYTES_MAX]),
+)
+def test_batches_of_log_append_time_end_where_it_changes(
+    rows: list[Row], times: list[int], codec: Codec, batch_bytes_max: int
+) -> None:
+    for row, time in zip(rows, cycle(times or [7]), strict=False):
+        row["timestamp"] = time
+    batches = encode_placed(arrow(rows), batch_bytes_max=batch_bytes_max, codec=codec, log_append_time=True)
+    headers = [read_header(batch.data) for batch in batches]
+    assert all(header.is_log_append_time and header.codec_number == codec for header in headers)
+    assert all(header.base_timestamp_ms == header.max_timestamp_ms for header in headers)
+    assert decode_batches(b"".join(batch.data for batch in batches), bytes_max=BYTES_MAX).to_pylist() == rows
+    if batch_bytes_max == BYTES_MAX:
+        changes = sum(one["timestamp"] != next_one["timestamp"] for one, next_one in pairwise(rows))
+        assert len(batches) == changes + bool(rows)
 
 
 @given(rows=dense_rows(min_size=1))

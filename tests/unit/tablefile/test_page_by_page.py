@@ -74,3 +74,20 @@ def test_a_short_run_takes_no_room_for_the_whole_page() -> None:
         return memoryview(plain)
 
     assert memoryview(with_files({PATH: content}, read).obj).nbytes < 20 * VALUE_BYTES
+
+
+def test_batches_of_small_records_keep_no_more_room_than_they_fill() -> None:
+    """Before they are encoded nobody knows how short they get: the most that they may take was once kept with them."""
+    small: list[Row] = [
+        {"offset": at, "timestamp": 1_000, "key": None, "value": b"%d" % (at % 10), "headers": []} for at in range(ROWS)
+    ]
+    content, descriptor = file_of([stretch_of(small)])
+
+    async def read(bench: Bench) -> None:
+        runs = await read_through(bench.reader, file_span(descriptor), 0, 1 << 20)
+        assert rows_of(runs) == small
+        batches = [memoryview(part) for run in runs for part in run.parts]
+        rooms = {id(batch.obj): memoryview(batch.obj).nbytes for batch in batches}
+        assert sum(rooms.values()) == sum(map(len, batches))
+
+    with_files({PATH: content}, read)

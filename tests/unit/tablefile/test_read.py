@@ -1,7 +1,11 @@
 """Reads go to the right row group and to nothing else, once for all who ask, and ahead of those who read on."""
 
 import asyncio
-from typing import Any
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -9,15 +13,19 @@ from lakestream.model.errors import ObjectMissing
 from lakestream.storage.records.header import Codec, crc_of, read_header
 from lakestream.storage.tablefile.blocks import BLOCK_BYTES
 from lakestream.storage.tablefile.encoded import Encoding
+from lakestream.storage.tablefile.errors import MalformedTableFile
+from lakestream.storage.tablefile.footer import parse_footer
 from lakestream.storage.tablefile.loading import TAIL_BYTES
+from lakestream.storage.tablefile.page_by_page import batches_of_group
 from lakestream.storage.tablefile.sizes import GroupLimits
 from lakestream.storage.tablefile.stretch import rows_stretch
 from lakestream.world.chance import SeededChance
-from lakestream.world.threads import ThreadPool
+from lakestream.world.threads import InlineThreads, ThreadPool
 from tests.unit.records.samples import Row, arrow
 
 from .files import PATH, Bench, file_of, file_span, plain_rows, read_through, rows_of, span_of, stretch_of, with_files
 
+T = TypeVar("T")
 GROUP_ROWS = 64
 VALUE_BYTES = 2_000
 
@@ -197,6 +205,56 @@ def test_batches_are_no_larger_than_asked_unless_they_hold_one_record() -> None:
                     assert len(part) <= bytes_max or read_header(part).record_count == 1
 
     with_files(FILES, sizes)
+
+
+def test_row_groups_before_a_damaged_one_are_read_and_that_one_is_told() -> None:
+    damaged = bytearray(CONTENT)
+    damaged[(sum(group_of(5 * GROUP_ROWS))) // 2] ^= 1
+    span, bytes_max = SPAN, 8 * GROUP_ROWS * VALUE_BYTES
+
+    async def read(bench: Bench) -> None:
+        run = await bench.reader.read(span, 0, bytes_max, at_least_one=True)
+        assert (run.next_offset, rows_of([run])) == (5 * GROUP_ROWS, ROWS[: 5 * GROUP_ROWS])
+        with pytest.raises(MalformedTableFile, match="row group 5"):
+            await bench.reader.read(span, run.next_offset, bytes_max, at_least_one=True)
+
+    with_files({PATH: bytes(damaged)}, read)
+
+
+def test_a_kept_footer_holds_no_more_than_it_is_counted_for() -> None:
+    held = bytearray(TAIL_BYTES)
+    held[:] = CONTENT[-TAIL_BYTES:]
+    footer = parse_footer(PATH, held, len(CONTENT))
+    assert footer.whole is None
+    held.clear()  # fails while anything points into it
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the size of a process as Linux tells it")
+@pytest.mark.parametrize(("rows", "group_rows", "footers"), [(20, 1_000, 2_000), (2_000, 50, 200)])
+def test_footers_are_counted_for_about_the_memory_that_they_take(rows: int, group_rows: int, footers: int) -> None:
+    command = [sys.executable, "-m", "tests.unit.tablefile.footer_memory", str(rows), str(group_rows), str(footers)]
+    counted, taken = map(int, subprocess.run(command, capture_output=True, check=True, timeout=120).stdout.split())
+    assert 0.7 * taken < counted < 1.6 * taken
+
+
+def test_what_breaks_while_reading_ahead_is_told_to_whoever_asks_and_breaks_nothing_else() -> None:
+    class Broken(InlineThreads):
+        async def run(self, work: Callable[..., T], *arguments: Any) -> T:
+            if work is batches_of_group:
+                raise RuntimeError("a fault of the codec")
+            return await super().run(work, *arguments)
+
+    async def story() -> list[BaseException]:
+        bench = Bench(threads=Broken())
+        await bench.objects.put(PATH, [CONTENT])
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="a fault of the codec"):
+                await bench.reader.read(SPAN, 0, 10 * GROUP_ROWS * VALUE_BYTES, at_least_one=True)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return bench.failures
+
+    assert asyncio.run(story()) == [], "a broker stops when work in its background breaks"
 
 
 def test_a_file_that_is_gone_is_told_as_missing_and_may_come_back() -> None:

@@ -1,8 +1,11 @@
 """Threads beside the event loop: as many as are needed, and whatever happens reaches who asked."""
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
+from contextlib import suppress
 
 import pytest
 
@@ -32,6 +35,57 @@ def test_what_the_work_raises_is_raised_where_it_was_asked_for_and_the_thread_go
             await thread.run(lambda: 1 // 0)
         assert await thread.run(lambda: 7) == 7
         thread.close()
+
+    asyncio.run(scenario())
+
+
+def test_work_that_raises_stop_iteration_is_answered_too() -> None:
+    async def scenario() -> None:
+        thread = ThreadPool(1, "one")
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await asyncio.wait_for(thread.run(next, iter(())), 30)
+        thread.close()
+
+    asyncio.run(scenario())
+
+
+def test_what_failing_work_was_given_is_let_go_without_the_garbage_collector() -> None:
+    class Buffer:
+        """Stands for the megabytes of an upload."""
+
+    def fail(buffer: Buffer) -> None:
+        raise OSError("no room")
+
+    async def scenario() -> None:
+        thread, buffer = ThreadPool(1, "one"), Buffer()
+        kept = weakref.ref(buffer)
+        with suppress(OSError):
+            await thread.run(fail, buffer)
+        del buffer
+        await thread.run(_name)  # by now the thread has let go of the work before
+        assert kept() is None
+        thread.close()
+
+    gc.disable()
+    try:
+        asyncio.run(scenario())
+    finally:
+        gc.enable()
+
+
+def test_where_the_system_has_no_more_threads_those_that_are_there_do_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def scenario() -> None:
+        pool = ThreadPool(4, "few")
+        await pool.run(_name)
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refuse)
+            assert set(await asyncio.gather(*(pool.run(_name) for _ in range(10)))) == {"few-0"}
+            with pytest.raises(RuntimeError, match="can't start"):
+                await ThreadPool(4, "none").run(_name)
+        pool.close()
 
     asyncio.run(scenario())
 

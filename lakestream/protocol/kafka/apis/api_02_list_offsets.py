@@ -8,9 +8,9 @@
     -6 earliest pending (v11)   none: offset -1
     0 and above                 the first record of this time or later; none: offset -1, timestamp -1
 
-- By time the answer is the exact record. Only a batch that could not be read when it was brought into its table (it is
-  damaged, for instance) counts as one record that has its header's greatest time: its first offset is answered, which
-  lies at or before the exact one.
+- By time the answer is the exact record. Only a batch that cannot be opened (it is damaged, for instance, or was taken
+  unread under `produce.validation = header`) counts as one record that has its header's greatest time, in the WAL as
+  in its table: its first offset is answered, which lies at or before the exact one.
 - Every answer is read from the store, so it covers what any broker acknowledged before the question.
 - A place that the request's version does not know is refused for its partition alone, with UNSUPPORTED_VERSION.
 - Transactions come later; until then both isolation levels end at the same offset.

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -10,14 +9,16 @@ from typing import Any, NamedTuple, TypeVar
 from starlette.requests import Request
 
 from lakestream.catalog.requests import Once, TableChange, checked_name, checked_namespace
-from lakestream.catalog.values import Json, wanted, wanted_objects
+from lakestream.catalog.values import Json, shown, wanted, wanted_objects, whole_number
 from lakestream.model.table import Namespace
 from lakestream.model.table_errors import InvalidTableChange
+from lakestream.protocol.rest.catalog.json_body import read_json
 
 BODY_BYTES_MAX = 64 * 1024 * 1024
 """A commit carries a snapshot's summary and schemas, not data: more than this is no honest request."""
 PAGE_MAX = 1_000
 IDEMPOTENCY_KEY = "idempotency-key"
+_BODY = "catalog_body"
 _LEVEL_SEPARATOR = "\x1f"
 _UUID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -32,23 +33,23 @@ class Page(NamedTuple):
 async def body_of(request: Request) -> Json:
     """Raises InvalidTableChange unless the body is a JSON object."""
     content = await raw_body(request)
-    try:
-        body = json.loads(content) if content else {}
-    except ValueError as error:
-        raise InvalidTableChange(f"the body is no JSON: {error}") from error
+    body = read_json(content) if content else {}
     if not isinstance(body, dict):
         raise InvalidTableChange("the body must be a JSON object")
     return body
 
 
 async def raw_body(request: Request) -> bytes:
-    declared = request.headers.get("content-length", "0")
-    if declared.isdecimal() and int(declared) > BODY_BYTES_MAX:
-        raise InvalidTableChange(f"the body has more than {BODY_BYTES_MAX} bytes: send less at once")
-    content = await request.body()
-    if len(content) > BODY_BYTES_MAX:
-        raise InvalidTableChange(f"the body has more than {BODY_BYTES_MAX} bytes: send less at once")
-    return content
+    """However often it is asked for. No more is held than may be sent, whatever the request says of its length."""
+    if not hasattr(request.state, _BODY):
+        content = bytearray()
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > BODY_BYTES_MAX:
+                raise InvalidTableChange(f"the body has more than {BODY_BYTES_MAX} bytes: send less at once")
+        setattr(request.state, _BODY, bytes(content))
+    found: bytes = getattr(request.state, _BODY)
+    return found
 
 
 async def once_of(request: Request) -> Once | None:
@@ -106,9 +107,10 @@ def page_of(request: Request, items: Sequence[T], names: Sequence[str]) -> Page:
 def _page_size(asked: str | None) -> int:
     if asked is None:
         return PAGE_MAX
-    if not asked.isdecimal() or int(asked) < 1:
-        raise InvalidTableChange(f"pageSize must be a whole number above 0, not {asked!r}")
-    return min(int(asked), PAGE_MAX)
+    size = whole_number(asked)
+    if size is None or size < 1:
+        raise InvalidTableChange(f"pageSize must be a whole number above 0, not {shown(asked)}")
+    return min(size, PAGE_MAX)
 
 
 def _encoded(name: str) -> str:

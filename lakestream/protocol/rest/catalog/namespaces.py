@@ -5,7 +5,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from lakestream.catalog.requests import Once, checked_namespace, receipt_of
-from lakestream.catalog.values import Json, wanted, wanted_texts
+from lakestream.catalog.values import Json, wanted_strings, wanted_texts
 from lakestream.metadata.table_store import TableStore, joined
 from lakestream.model.table_errors import CommitConflict
 from lakestream.protocol.rest.catalog.asking import body_of, namespace_of, page_of, parent_of
@@ -60,7 +60,7 @@ class NamespaceRoutes:
     async def _change_properties(self, request: Request, once: Once | None) -> Response:
         namespace, body = namespace_of(request), await body_of(request)
         updates = wanted_texts(body, "updates") if body.get("updates") is not None else {}
-        removals = wanted(body, "removals", list) if body.get("removals") is not None else []
+        removals = wanted_strings(body, "removals") if body.get("removals") is not None else []
         if both := sorted(set(updates) & set(removals)):
             raise Unprocessable(f"'{both[0]}' is to be both set and removed: choose one")
         for attempt in range(1, _ATTEMPTS_MAX + 1):

@@ -8,7 +8,7 @@ from lakestream.catalog.metadata_encoder import encode_metadata
 from lakestream.catalog.metadata_file import MetadataFile
 from lakestream.catalog.requests import Once
 from lakestream.catalog.tables import LoadedTable, Tables
-from lakestream.catalog.values import Metadata, wanted_objects
+from lakestream.catalog.values import Metadata, optional, wanted_objects
 from lakestream.model.table_errors import InvalidTableChange, UnknownTable
 from lakestream.protocol.rest.catalog.asking import (
     body_of,
@@ -63,7 +63,7 @@ class TableRoutes:
 
     async def _create(self, request: Request, once: Once | None) -> Response:
         namespace, body = namespace_of(request), await body_of(request)
-        if body.get("stage-create"):
+        if optional(body, "stage-create", bool):
             return JSONResponse({"metadata": await self._tables.stage(namespace, body), "config": {}})
         return loaded_response(await self._tables.create(namespace, body, once=once))
 

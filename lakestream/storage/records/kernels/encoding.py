@@ -61,10 +61,11 @@ def _put_headers(out, at, rows, first_bits, first, last):
 
 
 @kernel
-def encode_rows(out, rows, views, first_bits, batch_bytes_max, table):
+def encode_rows(out, rows, views, first_bits, batch_bytes_max, of_one_time, table):
     """Write all rows as batches, each with a gap for its header: (fault, number of batches).
 
-    A batch ends before it would exceed `batch_bytes_max`, but a single record always fits in one.
+    A batch ends before it would exceed `batch_bytes_max`, but a single record always fits in one; with `of_one_time`
+    also where the time changes.
     """
     count = rows.offset.size
     batches = 0
@@ -85,13 +86,14 @@ def encode_rows(out, rows, views, first_bits, batch_bytes_max, table):
                 return faults.OFFSET_DELTA, batches
             time_delta = rows.timestamp[row] - base_time
             key = _length(rows.key_offsets, rows.key_valid, first_bits.key, row)
-            value_at = np.int64(0)
+            value_at = value_start = np.int64(0)
             if views.numbers.shape[0]:
                 value, value_at = view(views, rows.value_valid, first_bits.value, row)
                 if value_at < 0:
                     return faults.VALUE_LENGTH, batches
             else:
                 value = _length(rows.value_offsets, rows.value_valid, first_bits.value, row)
+                value_start = np.int64(rows.value_offsets[row])  # there are none beside views: not even to look at
             header = np.int64(rows.header_lists[row])
             headers = np.int64(rows.header_lists[row + 1]) - header
             size = (
@@ -100,7 +102,9 @@ def encode_rows(out, rows, views, first_bits, batch_bytes_max, table):
                 + varint_bytes(headers) + _headers_bytes(rows, first_bits, header, header + headers)
             )  # fmt: skip
             after = at + varint_bytes(size) + size
-            if row > first and (after - start > batch_bytes_max or offset_delta > INT32_MAX):
+            if row > first and (
+                after - start > batch_bytes_max or offset_delta > INT32_MAX or (of_one_time and time_delta != 0)
+            ):
                 break
             if after > out.size:
                 return faults.NO_ROOM, batches
@@ -114,7 +118,7 @@ def encode_rows(out, rows, views, first_bits, batch_bytes_max, table):
                 copy_from(out, at, value_at, value)
                 at += value
             else:
-                at = _put_bytes(out, at, rows.value_data, np.int64(rows.value_offsets[row]), value)
+                at = _put_bytes(out, at, rows.value_data, value_start, value)
             at = put(out, at, headers)
             at = _put_headers(out, at, rows, first_bits, header, header + headers)
             max_time = max(max_time, rows.timestamp[row])
