@@ -94,8 +94,8 @@ def test_what_the_broker_refuses_is_said_in_a_line(up: Up) -> None:
     for arguments, advice in [
         (["topic", "create", "bad/name"], "letters"),
         (["topic", "create", "t", "--topic-config", "no.such=1"], "unknown topic config"),
-        (["topic", "describe", "never-made"], "unknown topic"),
-        (["consume", "never-made"], "unknown topic"),
+        (["topic", "describe", "never-made"], "`lakestream topic list`"),
+        (["consume", "never-made"], "`lakestream topic list`"),
         (["topic", "delete", "never-made"], "never-made"),
     ]:
         done = command(*arguments, *where)
