@@ -54,7 +54,8 @@ def test_batches_of_log_append_time_end_where_it_changes(
     assert all(header.is_log_append_time and header.codec_number == codec for header in headers)
     assert all(header.base_timestamp_ms == header.max_timestamp_ms for header in headers)
     assert decode_batches(b"".join(batch.data for batch in batches), bytes_max=BYTES_MAX).to_pylist() == rows
-    if batch_bytes_max == BYTES_MAX:
+    leaps = any(row["offset"] - rows[0]["offset"] >= 2**31 for row in rows)  # a batch ends there as well
+    if batch_bytes_max == BYTES_MAX and not leaps:
         changes = sum(one["timestamp"] != next_one["timestamp"] for one, next_one in pairwise(rows))
         assert len(batches) == changes + bool(rows)
 
