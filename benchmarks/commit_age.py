@@ -6,17 +6,17 @@ What is timed begins when a round's files are written. The commit is done when t
 manifests, manifest list and metadata are written by then, and everyone sees the rows. What follows is clearing away:
 old metadata files at each commit, what the next commit will roll, and at every 25th the snapshots of long ago.
 Both are shown. The files are written by the product's own code in this process, since Spark has no part in a commit.
-The first 10 commits are left out; 10-50 are the young table, the last 200 the old one.
+The first 10 commits are left out; 10-50 are the young table, the 200 after 2,000 the old one.
 
 A commit is some milliseconds of the CPU, and waits for the disk: for its files, then for the metadata store's
 transaction. So after every commit a small file is made durable, and the CPU is given the same piece of work, each alone
 and shown beside: a commit's tail cannot be shorter than theirs. And a machine that is shared may be a third slower a
-minute later. So the old table's 200 commits are made in turns with commits to new tables in the same process, fifty to
-each: whatever slows down the machine, the process or the file system slows down both, and what is left is the table's
-age. Event loop and garbage collector are those of the pipeline's process.
+minute later. So fifty commits of the old table take turns with fifty to a new one in the same process: whatever slows
+down the machine, the process or the file system slows down both, and what is left is the table's age. Event loop and
+garbage collector are those of the pipeline's process.
 
-All of it is done twice: on the disk, and on a file system in memory where there is one. What an old table's commits
-cost more there is the code's doing; the rest of what they cost more on the disk is the disk's and its file system's.
+The 198th of 200 commits is a matter of luck on such a machine, so there are several rounds, each with tables of its
+own.
 """
 
 import os
@@ -24,7 +24,7 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -35,7 +35,7 @@ from rich.console import Console
 
 from benchmarks.order_records import NOW_MS
 from benchmarks.quantiles import quantile
-from benchmarks.report import ROOT, Outcome, Section, number, today
+from benchmarks.report import ROOT, Outcome, Section, Spread, number, today
 from benchmarks.values import json_values
 from benchmarks.wal import LEASE_MS, Batch, Wal
 from lakestream.metadata.job_store import JobStore
@@ -66,29 +66,23 @@ TARGET = 1.5
 SMALL_FILE = bytes(4096)
 CPU_STEPS = 20_000
 """A millisecond or so."""
-MEMORY = Path("/dev/shm")
-"""Where Linux has a file system in memory."""
-ON_DISK = {
-    "commit": "commit_s",
+BESIDE_COMMITS = {
     "CPU of a commit": "used_s",
     "with clearing away": "round_s",
     "a durable file of 4 KB beside": "disk_s",
     "the same work for the CPU beside": "cpu_s",
 }
-IN_MEMORY = {
-    "in memory: commit": "commit_s",
-    "in memory: CPU of a commit": "used_s",
-    "in memory: with clearing away": "round_s",
-}
+"""What else is shown of the old table's minute, by what a row is called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     earlier_commits: int
+    rounds: int
 
 
-FULL = Plan(earlier_commits=2_000)
-QUICK = Plan(earlier_commits=200)
+FULL = Plan(earlier_commits=2_000, rounds=5)
+QUICK = Plan(earlier_commits=200, rounds=1)
 
 
 class Taken(NamedTuple):
@@ -141,39 +135,55 @@ class WatchedStore:
         return getattr(self._store, name)
 
 
-class Tables(NamedTuple):
-    """The commits of each, in order."""
+class Round(NamedTuple):
+    """The commits that count, in order."""
 
-    aging: Sequence[Taken]
+    young: Sequence[Taken]
+    old: Sequence[Taken]
+    """Of the same table."""
     new: Sequence[Taken]
-    """Numbers 10-50 of new tables, made in turns with the last of the aging one."""
+    """Numbers 10-50 of new tables, made within the same minute as the old ones."""
+
+    def over_young(self, share: float, figure: str = "commit_s") -> float:
+        """How much the old table's are of the young one's median."""
+        return quantile(column(self.old, figure), share) / statistics.median(column(self.young, figure))
+
+
+def column(taken: Sequence[Taken], figure: str) -> list[float]:
+    return [getattr(each, figure) for each in taken]
 
 
 def run(plan: Plan, console: Console) -> Outcome:
-    count = plan.earlier_commits + OLD_COMMITS
-    on_disk = _taken(count, ROOT / ".cache")
-    in_memory = _taken(count, MEMORY) if os.access(MEMORY, os.W_OK) else None
-    figures = {"taken_s": _figures(on_disk), "taken_in_memory_s": _figures(in_memory) if in_memory else {}}
-    return Outcome(sections=[_section(plan, on_disk, in_memory)], figures=figures)
+    rounds: list[Round] = []
+    for turn in range(plan.rounds):
+        rounds.append(_round(plan.earlier_commits, ROOT / ".cache"))
+        console.print(
+            f"round {turn + 1}: p50 {rounds[-1].over_young(0.5):.2f}x and p99 {rounds[-1].over_young(0.99):.2f}x of the"
+            " young table's median",
+            highlight=False,
+        )
+    return Outcome(sections=[_section(plan, rounds)], figures={"rounds": [_figures(each) for each in rounds]})
 
 
-def _figures(tables: Tables) -> dict[str, dict[str, list[float]]]:
+def _figures(done: Round) -> dict[str, dict[str, list[float]]]:
     """In columns, to the microsecond."""
     return {
-        name: {figure: [round(getattr(each, figure), 6) for each in taken] for figure in Taken._fields}
-        for name, taken in tables._asdict().items()
+        name: {figure: [round(each, 6) for each in column(taken, figure)] for figure in Taken._fields}
+        for name, taken in done._asdict().items()
     }
 
 
-def _taken(count: int, below: Path) -> Tables:
+def _round(earlier_commits: int, below: Path) -> Round:
+    below.mkdir(exist_ok=True)
+    os.sync()  # the round before has deleted thousands of files
     folder = Path(tempfile.mkdtemp(prefix="bench-", dir=below))
     try:
-        return uvloop.run(_commits(count, folder))
+        return uvloop.run(_commits(earlier_commits, folder))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def _commits(count: int, folder: Path) -> Tables:
+async def _commits(earlier_commits: int, folder: Path) -> Round:
     clock = SystemClock()
     ids = Ids(clock, SystemChance())
     disk = ThreadPool(8, "objects")
@@ -215,15 +225,15 @@ async def _commits(count: int, folder: Path) -> Tables:
                 cpu_s=_cpu_s(),
             )
 
-        aging_topic = await wal.create_topic("aging", FILES, value_format="raw")
-        aging = [await committed(aging_topic) for _ in range(count - OLD_COMMITS)]
+        aging = await wal.create_topic("aging", FILES, value_format="raw")
+        young = [await committed(aging) for _ in range(earlier_commits)][YOUNG]
+        old: list[Taken] = []
         new: list[Taken] = []
-        for table in range(OLD_COMMITS // YOUNG.stop):
-            new_topic = await wal.create_topic(f"new-{table}", FILES, value_format="raw")
-            in_turns = [(await committed(aging_topic), await committed(new_topic)) for _ in range(YOUNG.stop)]
-            aging += [old for old, _ in in_turns]
-            new += [young for _, young in in_turns][YOUNG]
-        return Tables(aging, new)
+        for turn in range(OLD_COMMITS // YOUNG.stop):
+            old += [await committed(aging) for _ in range(YOUNG.stop)]
+            another = await wal.create_topic(f"new-{turn}", FILES, value_format="raw")
+            new += [await committed(another) for _ in range(YOUNG.stop)][YOUNG]
+        return Round(young, old, new)
     finally:
         await store.close()
         await objects.close()
@@ -260,42 +270,46 @@ def _batch() -> bytes:
     return bytes(batch)
 
 
-def _section(plan: Plan, on_disk: Tables, in_memory: Tables | None) -> Section:
-    rows = _rows(plan, on_disk, ON_DISK) + (_rows(plan, in_memory, IN_MEMORY) if in_memory else [])
+def _section(plan: Plan, rounds: Sequence[Round]) -> Section:
     return Section(
         name="commit-age",
         title="Commits to a young and to an old table",
         note=(
             f"{FILES} files a commit, {number(FILES * plan.earlier_commits)} files before the old table's commits;"
-            f" SQLite and files, everything fsynced, {today()}. The aim: p99 of the old table's commits at most"
-            f" {TARGET}x of the young table's median; the last two columns are beside young tables of the same minute."
+            f" SQLite and files, everything fsynced; {plan.rounds} rounds, {today()}: median [range]. The aim: p99 of"
+            f" the old table's commits at most {TARGET}x of the young table's median."
         ),
-        columns=[
-            "",
-            *("p50 ms", "of young p50", "p90 ms", "of young p50", "p99 ms", "of young p50", "max ms"),
-            *("p50 of new tables' p50", "p99 of new tables' p50"),
-        ],
-        rows=rows,
+        columns=["", "p50 ms", "of young p50", "p99 ms", "of young p50", "of new tables' p50", "max ms"],
+        rows=_rows(plan, rounds),
     )
 
 
-def _rows(plan: Plan, tables: Tables, figures: Mapping[str, str]) -> list[list[str]]:
-    parts = {
-        f"numbers {YOUNG.start}-{YOUNG.stop}": tables.aging[YOUNG],
-        f"{OLD_COMMITS} after {number(plan.earlier_commits)}": tables.aging[-OLD_COMMITS:],
-        f"numbers {YOUNG.start}-{YOUNG.stop} of new tables, in turns with those": tables.new,
-    }
-    rows = []
-    for what, figure in figures.items():
-        young, old, new = ([getattr(each, figure) for each in part] for part in parts.values())
-        bases_s = statistics.median(young), statistics.median(new)
-        rows += [
-            _row(f"{what}, {name}", seconds, *bases_s) for name, seconds in zip(parts, (young, old, new), strict=True)
-        ]
-    return rows
+def _rows(plan: Plan, rounds: Sequence[Round]) -> list[list[str]]:
+    old = f"{OLD_COMMITS} after {number(plan.earlier_commits)}"
+    commits = {f"numbers {YOUNG.start}-{YOUNG.stop}": "young", old: "old", "new tables in the same minute": "new"}
+    return [
+        *(_row(f"commit, {name}", rounds, part, "commit_s") for name, part in commits.items()),
+        *(_row(f"{name}, {old}", rounds, "old", figure) for name, figure in BESIDE_COMMITS.items()),
+    ]
 
 
-def _row(name: str, taken: Sequence[float], young_s: float, new_s: float) -> list[str]:
-    at_s = [quantile(taken, share) for share in (0.5, 0.9, 0.99)]
-    by_part = [cell for each in at_s for cell in (number(each * 1e3), f"{each / young_s:.2f}x")]
-    return [name, *by_part, number(max(taken) * 1e3), f"{at_s[0] / new_s:.2f}x", f"{at_s[-1] / new_s:.2f}x"]
+def _row(name: str, rounds: Sequence[Round], part: str, figure: str) -> list[str]:
+    taken = [column(getattr(each, part), figure) for each in rounds]
+    young = [statistics.median(column(each.young, figure)) for each in rounds]
+    new = [statistics.median(column(each.new, figure)) for each in rounds]
+    p50, p99 = ([quantile(each, share) for each in taken] for share in (0.5, 0.99))
+    return [
+        name,
+        *(_ms(p50), _times(p50, young)),
+        *(_ms(p99), _times(p99, young), _times(p99, new)),
+        _ms([max(each) for each in taken]),
+    ]
+
+
+def _ms(seconds: Sequence[float]) -> str:
+    return str(Spread.of([each * 1e3 for each in seconds]))
+
+
+def _times(seconds: Sequence[float], of: Sequence[float]) -> str:
+    ratios = Spread.of([own / other for own, other in zip(seconds, of, strict=True)])
+    return f"{ratios.median:.2f}x [{ratios.low:.2f}-{ratios.high:.2f}]"

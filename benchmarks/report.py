@@ -84,7 +84,12 @@ def write_results(name: str, figures: dict[str, Any]) -> None:
     """Replaces this benchmark's entry in the result file and leaves the others."""
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps(known | {name: figures}, indent=1, sort_keys=True) + "\n")
+    RESULTS.write_text(_dense(json.dumps(known | {name: figures}, indent=1, sort_keys=True)) + "\n")
+
+
+def _dense(text: str) -> str:
+    """Lists of plain values on one line: some have tens of thousands."""
+    return re.sub(r"\[[^\[\]{}]*\]", lambda found: " ".join(found[0].split()), text)
 
 
 def _markdown(section: Section) -> str:

@@ -90,9 +90,9 @@ class TableObjects:
                 f"{location} does not exist, though the table refers to it: restore it from a backup of the bucket"
             ) from error
 
-    async def write(self, location: str, content: Buffer) -> None:
+    async def write(self, location: str, *parts: Buffer) -> None:
         """Raises ObjectExists: objects are never overwritten."""
-        await self._objects.put(self.key_of(location), [content])
+        await self._objects.put(self.key_of(location), parts)
 
     async def make_folder(self, location: str) -> None:
         """On a file store: engines that write there before the table exists do not all make the folder (DuckDB)."""

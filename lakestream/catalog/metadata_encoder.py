@@ -1,9 +1,10 @@
 """Metadata as JSON: a table's next version is mostly what the last one was, and is put together from its text.
 
     make_ready(version 7)   while nobody waits: [snapshots ... a b c] -> one piece of text
-    encode(version 8)       that piece, and the text of d
+    encode(version 8)       the text before it, that piece, the text of d and of what follows
 
-An old table has hundreds of snapshots, and a commit waits for this.
+An old table has hundreds of snapshots, and a commit waits for this. So a long piece is handed on as it is: whoever
+writes the file reads it from where it lies.
 """
 
 import json
@@ -19,6 +20,8 @@ from lakestream.world.objects.store import Buffer
 _TEXTS_BYTES_MAX = 16 * 1024 * 1024
 _READY_BYTES_MAX = 16 * 1024 * 1024
 """The lists of some seventy tables as old as they get."""
+_PIECE_BYTES_MIN = 16 * 1024
+"""Shorter ones are copied: fewer pieces are written faster."""
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 """Made once: json.dumps makes one for every call that is not by its defaults, and a commit has some forty."""
 
@@ -39,6 +42,26 @@ class _ReadyList(NamedTuple):
         return len(self.members) <= len(members) and all(map(is_, self.members, members))
 
 
+class _Text:
+    """An object while its members are added, each with a comma before it."""
+
+    def __init__(self) -> None:
+        self.short: list[Buffer] = []
+        """What is copied, since the last piece that is not."""
+        self._pieces: list[Buffer] = []
+
+    def add(self, text: memoryview) -> None:
+        if len(text) < _PIECE_BYTES_MIN:
+            self.short.append(text)
+        else:
+            self._pieces += (b"".join(self.short), text)
+            self.short = []
+
+    def whole_object(self) -> list[Buffer]:
+        first, *rest = (*self._pieces, b"".join(self.short))
+        return [b"{" + bytes(first).removeprefix(b","), *rest, b"}"]
+
+
 class MetadataEncoder:
     """The same bytes, without writing out again what a table's metadata had before: snapshots, history, schemas.
 
@@ -50,18 +73,19 @@ class MetadataEncoder:
         self._texts: Remembered[bytes] = Remembered(bytes_max=_TEXTS_BYTES_MAX)
         self._ready: Kept[_ReadyList] = Kept(bytes_max=_READY_BYTES_MAX, weigh=lambda ready: len(ready.text))
 
-    def encode(self, metadata: Metadata) -> bytes:
-        pieces: list[Buffer] = []
+    def encode(self, metadata: Metadata) -> list[Buffer]:
+        """The text, in pieces."""
+        text = _Text()
         for has_lists, items in groupby(metadata.items(), key=_has_list):
             if has_lists:
-                for name, value in items:
-                    members = self._members(_list_name(metadata, name), value)
-                    pieces += (_as_next_member(name), b":[", *_without_first_comma(members), b"]")
+                for name, members in items:
+                    text.short += (_as_next_member(name), b":[")
+                    self._add_members(text, _list_name(metadata, name), members)
+                    text.short.append(b"]")
             else:
                 # All that stand together at once: most are a few bytes, and a call costs more than they do.
-                pieces.append(b"," + encode_metadata(dict(items))[1:-1])
-        # Joined once: an old table's metadata are some hundred kilobytes, which would be copied at every level.
-        return b"".join((b"{", *_without_first_comma(pieces), b"}"))
+                text.short.append(b"," + encode_metadata(dict(items))[1:-1])
+        return text.whole_object()
 
     def make_ready(self, metadata: Metadata) -> None:
         """While nobody waits: what the metadata that follow these will most likely begin with."""
@@ -72,11 +96,14 @@ class MetadataEncoder:
                 self._ready.drop(list_name)
                 self._ready.keep(list_name, _ReadyList(value, b"".join(texts)))
 
-    def _members(self, list_name: str, members: list[Any]) -> list[Buffer]:
+    def _add_members(self, text: _Text, list_name: str, members: list[Any]) -> None:
         ready = self._ready.get(list_name)
         if ready is not None and ready.members and ready.begins(members):
-            return [ready.text, *map(_as_next_member, members[len(ready.members) :])]
-        return [*self._texts.all(list_name, members, _as_next_member)]
+            text.add(_without_comma(ready.text))
+            text.short += map(_as_next_member, members[len(ready.members) :])
+        elif members:
+            first, *rest = self._texts.all(list_name, members, _as_next_member)
+            text.short += (_without_comma(first), *rest)
 
 
 def _has_list(item: tuple[str, Any]) -> bool:
@@ -92,5 +119,5 @@ def _as_next_member(value: Any) -> bytes:
     return b"," + encode_metadata(value)
 
 
-def _without_first_comma(texts: list[Buffer]) -> list[Buffer]:
-    return [memoryview(texts[0])[1:], *texts[1:]] if texts else []
+def _without_comma(text: bytes) -> memoryview:
+    return memoryview(text)[1:]

@@ -8,12 +8,15 @@ nobody knows, never a torn table. Files are never changed, so what was read once
 
 import gzip
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from lakestream.catalog.commit_names import numbered, version_of
 from lakestream.catalog.kept import Kept
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_encoder import MetadataEncoder
+from lakestream.catalog.updates.draft import ids_of_snapshots
 from lakestream.catalog.values import Metadata
 from lakestream.model.table_errors import DamagedTable, InvalidTableChange
 from lakestream.world.ids import Ids
@@ -41,11 +44,17 @@ class NextVersion:
     superfluous: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MetadataFile:
     location: str
-    json: bytes
+    json: Sequence[Buffer]
+    """In pieces."""
     metadata: Metadata
+
+    @cached_property
+    def snapshot_ids(self) -> frozenset[int]:
+        """Looked for once: an old table has hundreds of snapshots, far apart in memory."""
+        return ids_of_snapshots(self.metadata)
 
 
 def next_version(
@@ -83,7 +92,7 @@ def decode_metadata(content: Buffer, location: str) -> MetadataFile:
         raise DamagedTable(f"{location} is no metadata file ({error}): restore it from a backup") from error
     if not isinstance(metadata, dict) or "format-version" not in metadata or "location" not in metadata:
         raise DamagedTable(f"{location} is no metadata file: it has no format version or no location")
-    return MetadataFile(location, text, metadata)
+    return MetadataFile(location, (text,), metadata)
 
 
 class MetadataFiles:
@@ -93,7 +102,7 @@ class MetadataFiles:
         self._objects = objects
         self._ids = ids
         self._encoder = MetadataEncoder()
-        self._kept: Kept[MetadataFile] = Kept(bytes_max=_KEPT_BYTES_MAX, weigh=lambda file: len(file.json))
+        self._kept: Kept[MetadataFile] = Kept(bytes_max=_KEPT_BYTES_MAX, weigh=lambda file: sum(map(len, file.json)))
 
     async def read(self, location: str) -> MetadataFile:
         """Raises DamagedTable, InvalidLocation."""
@@ -130,7 +139,9 @@ class MetadataFiles:
 
     async def make_ready(self, location: str) -> None:
         """While nobody waits: the next version is written faster. Raises DamagedTable."""
-        self._encoder.make_ready((await self.read(location)).metadata)
+        file = await self.read(location)
+        self._encoder.make_ready(file.metadata)
+        _ = file.snapshot_ids
 
     async def delete(self, locations: tuple[str, ...]) -> None:
         for location in locations:
@@ -139,11 +150,13 @@ class MetadataFiles:
 
     async def _write(self, location: str, metadata: Metadata) -> None:
         text = self._encoder.encode(metadata)
-        # The checksum is enough to tell versions apart; without a time the same metadata gives the same bytes.
-        await self._objects.write(
-            location, gzip.compress(text, _GZIP_LEVEL, mtime=0) if location.endswith(_COMPRESSED_END) else text
-        )
+        await self._objects.write(location, *(_compressed(text) if location.endswith(_COMPRESSED_END) else text))
         self._kept.keep(location, MetadataFile(location, text, metadata))
+
+
+def _compressed(text: Sequence[Buffer]) -> list[bytes]:
+    # The checksum is enough to tell versions apart; without a time the same metadata gives the same bytes.
+    return [gzip.compress(b"".join(text), _GZIP_LEVEL, mtime=0)]
 
 
 def _previous_versions_max(metadata: Metadata) -> int:

@@ -208,7 +208,7 @@ class Tables:
 
     def _of_branch(self, file: MetadataFile, branch: str) -> MetadataFile:
         metadata = branch_table(file.metadata, branch, self._branch_fields(file.metadata))
-        return MetadataFile(file.location, encode_metadata(metadata), metadata)
+        return MetadataFile(file.location, (encode_metadata(metadata),), metadata)
 
     def _new(self, request: Json) -> Metadata:
         uuid = self._ids.uuid()

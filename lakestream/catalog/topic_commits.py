@@ -288,7 +288,7 @@ class TopicCommits:
         superfluous: tuple[str, ...] = (),
     ) -> PreparedCommit:
         """Everything is written at once: nobody follows a reference before the pointer has moved."""
-        changed = apply_updates(base.metadata, updates, now_ms=self._clock.wall_ms())
+        changed = apply_updates(base.metadata, updates, now_ms=self._clock.wall_ms(), snapshot_ids=base.snapshot_ids)
         _, next = await both(
             self._snapshots.write(unwritten),
             self._files.write_next(base, changed, folder=self._objects.commits_folder(pointer.id)),

@@ -38,6 +38,8 @@ def check_whole(metadata: Metadata) -> None:
     for name in ("snapshots", "snapshot-log", "metadata-log", "statistics", "partition-statistics"):
         if metadata.get(name) is not None:
             wanted_objects(metadata, name)
+    for snapshot in metadata.get("snapshots") or ():
+        wanted(snapshot, "snapshot-id", int)
 
 
 def _chosen(metadata: Metadata, list_name: str, id_name: str, chosen_name: str) -> Json:

@@ -3,6 +3,7 @@
 `-1` in an update means 'the one added last in this change', so a draft remembers those.
 """
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from lakestream.catalog.values import Json, Metadata
@@ -20,6 +21,8 @@ class Draft:
     last_spec_id: int | None = None
     last_order_id: int | None = None
     last_version_id: int | None = None
+    snapshot_ids: AbstractSet[int] = frozenset()
+    """Of all that the table has by now."""
     added_snapshots: set[int] = field(default_factory=set)
     has_removed_snapshots: bool = False
 
@@ -30,6 +33,10 @@ class Draft:
     def objects(self, name: str) -> list[Json]:
         found: list[Json] = self.metadata.get(name) or []
         return found
+
+
+def ids_of_snapshots(metadata: Metadata) -> frozenset[int]:
+    return frozenset(snapshot.get("snapshot-id") for snapshot in metadata.get("snapshots") or ())
 
 
 def meant_id(id: int, last_added: int | None, what: str) -> int:

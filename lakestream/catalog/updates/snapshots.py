@@ -36,7 +36,7 @@ def add_snapshot(draft: Draft, update: Json) -> None:
     snapshot = wanted(update, "snapshot", dict)
     id = wanted(snapshot, "snapshot-id", int)
     _check_parts(snapshot)
-    if by_id(draft.objects("snapshots"), "snapshot-id", id) is not None:
+    if id in draft.snapshot_ids:
         raise InvalidTableChange(f"the table has a snapshot {id} already: snapshots are added once")
     _check_sequence_number(draft, snapshot)
     _take_row_ids(draft, snapshot)
@@ -46,6 +46,7 @@ def add_snapshot(draft: Draft, update: Json) -> None:
     made_ms = wanted(snapshot, "timestamp-ms", int)
     draft.metadata["last-updated-ms"] = max(made_ms, draft.metadata.get("last-updated-ms", 0))
     draft.metadata["snapshots"] = [*draft.objects("snapshots"), snapshot]
+    draft.snapshot_ids |= {id}
     draft.added_snapshots.add(id)
 
 
@@ -74,6 +75,7 @@ def remove_snapshot_ref(draft: Draft, update: Json) -> None:
 def remove_snapshots(draft: Draft, update: Json) -> None:
     ids = set(wanted_ids(update, "snapshot-ids"))
     draft.metadata["snapshots"] = [one for one in draft.objects("snapshots") if one["snapshot-id"] not in ids]
+    draft.snapshot_ids -= ids
     for kind in ("statistics", "partition-statistics"):
         if draft.metadata.get(kind):
             draft.metadata[kind] = [one for one in draft.objects(kind) if one.get("snapshot-id") not in ids]
@@ -103,10 +105,9 @@ def settle_snapshot_log(draft: Draft) -> None:
     if not passed_through and not draft.has_removed_snapshots:
         draft.metadata["snapshot-log"] = draft.objects("snapshot-log")
         return  # all of it, as after most commits: an old table's is long
-    known = {snapshot["snapshot-id"] for snapshot in draft.objects("snapshots")}
     log: list[Json] = []
     for entry in draft.objects("snapshot-log"):
-        if entry["snapshot-id"] not in known:
+        if entry["snapshot-id"] not in draft.snapshot_ids:
             log.clear()
         elif entry["snapshot-id"] not in passed_through:
             log.append(entry)

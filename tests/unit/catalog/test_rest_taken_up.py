@@ -79,6 +79,8 @@ def test_a_table_from_before_there_were_refs_is_changed_as_readers_understand_it
         {"default-spec-id": 9},
         {"schemas": [{"schema-id": 0, **schema(field(1, "id", "banana"))}]},
         {"snapshots": [1]},
+        {"snapshots": [{"timestamp-ms": 1}]},
+        {"snapshots": [{"snapshot-id": [5]}]},
         {"properties": {"a": 1}},
     ],
 )

@@ -135,4 +135,4 @@ def _with_referenced_snapshots(file: MetadataFile) -> MetadataFile:
     referenced.add(file.metadata.get("current-snapshot-id"))  # a table from before there were refs has only this
     snapshots = [one for one in file.metadata.get("snapshots") or [] if one["snapshot-id"] in referenced]
     metadata: Metadata = {**file.metadata, "snapshots": snapshots}
-    return MetadataFile(file.location, encode_metadata(metadata), metadata)
+    return MetadataFile(file.location, (encode_metadata(metadata),), metadata)
