@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from lakestream.model.errors import Unavailable
 from lakestream.table.class_archive import archive_options
+from lakestream.table.quiet_java import quiet_java
 from lakestream.table.remote_files import RemoteFiles
 from lakestream.table.session import local_addresses
 
@@ -90,10 +91,11 @@ def _open(name: str, master: str, files: RemoteFiles) -> SparkSession:
     builder = builder.master(master).appName(name)
     for setting, value in {**_settings(files), **local_addresses(master)}.items():
         builder = builder.config(setting, value)
-    try:
-        return builder.getOrCreate()
-    except (PySparkException, OSError, RuntimeError) as error:
-        raise NoSpark(f"Spark did not start: {first_line(error)}") from error
+    with quiet_java() as said:
+        try:
+            return builder.getOrCreate()
+        except (PySparkException, Py4JError, OSError, RuntimeError) as error:
+            raise NoSpark(f"Spark did not start: {said.why() or first_line(error)}") from error
 
 
 def _settings(files: RemoteFiles) -> dict[str, str]:

@@ -6,6 +6,7 @@ import pytest
 
 from lakestream.model import errors, table_errors
 from lakestream.protocol.rest.catalog.errors import CODES, error_response
+from tests.unit.catalog.face import Face, with_face
 
 NEVER_HERE = {"CompactionFenced", "JobDropped", "LedgerConflict"}
 """Met by compaction alone."""
@@ -38,3 +39,14 @@ def test_what_comes_from_elsewhere_is_answered_by_its_kind(error: Exception, sta
 
 def test_a_fault_tells_strangers_nothing() -> None:
     assert b"a secret" not in error_response(RuntimeError("a secret")).body
+
+
+def test_a_name_without_a_namespace_gets_advice() -> None:
+    """Spark asks so for `orders.snapshots`, where `streams.orders.snapshots` is meant."""
+
+    async def scenario(face: Face) -> None:
+        error = await face.refused("GET", "namespaces//tables/orders", status=404)
+        assert error["type"] == "NoSuchNamespaceException"
+        assert "namespace.table" in error["message"]
+
+    with_face(scenario)

@@ -14,9 +14,10 @@ from lakestream.catalog.metadata_file import MetadataFiles
 from lakestream.catalog.tables import BranchFields, Tables
 from lakestream.catalog.view_catalog import Views
 from lakestream.metadata.table_store import TableStore
+from lakestream.model.table_errors import UnknownNamespace
 from lakestream.model.topic import TopicId
 from lakestream.protocol.rest.catalog.endpoint import IDEMPOTENCY_KEY_LIFETIME, Endpoints
-from lakestream.protocol.rest.catalog.errors import RestError, error_answer
+from lakestream.protocol.rest.catalog.errors import RestError, error_answer, error_response
 from lakestream.protocol.rest.catalog.namespaces import NamespaceRoutes
 from lakestream.protocol.rest.catalog.tables import TableRoutes
 from lakestream.protocol.rest.catalog.views import ViewRoutes
@@ -25,6 +26,8 @@ from lakestream.world.ids import Ids
 from lakestream.world.objects.store import ObjectStore
 
 CATALOG_PATH = "/iceberg"
+_NAMELESS = "/v1/namespaces//"
+"""What engines ask for where a query says `orders.snapshots` and means `streams.orders.snapshots`."""
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -73,6 +76,8 @@ def _unserved_routes() -> list[Route]:
     """Everything else is answered in the specification's form too, whatever is asked."""
 
     async def answer(request: Request) -> Response:
+        if _NAMELESS in request.url.path:
+            return error_response(UnknownNamespace("there is no namespace without a name: write namespace.table"))
         message = f"{request.method} {request.url.path} is not served: GET {CATALOG_PATH}/v1/config lists what is"
         return error_answer(RestError(404, "NotFoundException"), message)
 
