@@ -7,7 +7,7 @@ SEED   ?=
 SOAK_SEEDS ?= 300
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup setup-dev up test check bench sim soak wheel clean
+.PHONY: help setup setup-dev up demo test check bench sim soak wheel clean
 
 help:                       ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,12 +33,15 @@ setup-dev: $(VENV)/.dev     ## ... and what the tests need
 up: setup                   ## run Lakestream on this machine, data in ./lakestream-data
 	@$(BIN)/lakestream up
 
+demo: setup                 ## a tour in a minute: produce, query, replay, verify; nothing stays
+	@$(BIN)/python examples/tour.py
+
 test: export LAKESTREAM_DID_NOT_RUN := $(CURDIR)/$(VENV)/did-not-run
 
 check: setup-dev            ## style, types, layers, unit and behaviour tests: seconds
 	@rm -f $(VENV)/did-not-run
-	@$(BIN)/ruff format --check lakestream tests benchmarks
-	@$(BIN)/ruff check lakestream tests benchmarks
+	@$(BIN)/ruff format --check lakestream tests benchmarks examples
+	@$(BIN)/ruff check lakestream tests benchmarks examples
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest tests/tidy tests/unit tests/golden tests/behaviour
