@@ -19,6 +19,6 @@ def gateway(
     config: Config = None,
     values: SetValues = None,
 ) -> None:
-    """Serve HTTP (health, metrics, status) until told to stop."""
+    """Serve HTTP (the catalog, the registry, metrics, status) until told to stop."""
     loaded = loaded_settings(config, values, data=data, http__listen=http, allow_insecure=allow_insecure)
     serve_process("gateway", loaded.settings, supervised=supervised)

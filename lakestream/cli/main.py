@@ -33,6 +33,7 @@ COMMANDS = (
     "compact",
     "sql",
     "verify",
+    "connect",
     "schema",
     "quarantine",
     "status",

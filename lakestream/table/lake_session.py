@@ -23,10 +23,8 @@ from lakestream.table.class_archive import archive_options
 from lakestream.table.quiet_java import quiet_java
 from lakestream.table.remote_files import RemoteFiles
 from lakestream.table.session import local_addresses
+from lakestream.table.spark_catalog import catalog_settings, library_settings
 
-CATALOG = "lake"
-ICEBERG_PACKAGE = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
-"""It must fit Spark's version exactly. Spark fetches it from Maven Central once and keeps it."""
 _QUERY_LOGGER = "SQLQueryContextLogger"
 """Where pyspark writes a stack of Java's for every query that is wrong. Whoever asked is told in a sentence."""
 _JAVA_CLASS = re.compile(r"^(?:[\w$]+\.)+[\w$]+: ")
@@ -47,7 +45,7 @@ def lake_session(
     session = _open(name, master, files) if running is None else running.newSession()
     if running is None:
         _end_at_interrupt()
-    for setting, value in _catalog(uri, files, headers or {}).items():
+    for setting, value in catalog_settings(uri, files, headers or {}).items():
         session.conf.set(setting, value)
     try:
         yield session
@@ -100,24 +98,11 @@ def _open(name: str, master: str, files: RemoteFiles) -> SparkSession:
 
 def _settings(files: RemoteFiles) -> dict[str, str]:
     return {
-        "spark.jars.packages": ",".join((ICEBERG_PACKAGE, *files.packages)),
-        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        **library_settings(files),
         "spark.driver.defaultJavaOptions": archive_options(),  # before what someone's own configuration adds
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-    }
-
-
-def _catalog(uri: str, files: RemoteFiles, headers: Mapping[str, str]) -> dict[str, str]:
-    prefix = f"spark.sql.catalog.{CATALOG}"
-    return {
-        prefix: "org.apache.iceberg.spark.SparkCatalog",
-        f"{prefix}.type": "rest",
-        f"{prefix}.uri": uri,
-        f"{prefix}.cache-enabled": "false",
-        **{f"{prefix}.{name}": value for name, value in files.catalog.items()},
-        **{f"{prefix}.header.{name}": value for name, value in headers.items()},
     }

@@ -9,8 +9,9 @@ from pyspark.errors import PySparkException
 
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import STREAMS
-from lakestream.table.lake_session import CATALOG, cause, first_line, lake_session, without_class
+from lakestream.table.lake_session import cause, first_line, lake_session, without_class
 from lakestream.table.remote_files import remote_files
+from lakestream.table.spark_catalog import CATALOG
 
 
 class QueryFailed(LakestreamError):

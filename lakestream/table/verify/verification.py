@@ -21,7 +21,8 @@ from lakestream.contract.values.rules import Rules
 from lakestream.contract.values.topic_contract import CONTRACT_PROPERTY, TopicContract
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import LOG_BRANCH
-from lakestream.table.lake_session import CATALOG, cause
+from lakestream.table.lake_session import cause
+from lakestream.table.spark_catalog import CATALOG
 from lakestream.table.verify.digest import Chunk, Digests, differing
 from lakestream.table.verify.ledgers import (
     Ledger,
