@@ -141,7 +141,7 @@ class MetadataFiles:
         """While nobody waits: the next version is written faster. Raises DamagedTable."""
         file = await self.read(location)
         self._encoder.make_ready(file.metadata)
-        _ = file.snapshot_ids
+        _ = file.snapshot_ids  # gathered here, and kept with the file
 
     async def delete(self, locations: tuple[str, ...]) -> None:
         for location in locations:
