@@ -1,5 +1,7 @@
 """DuckDB, attached to the catalog. Its extensions come from installed packages: nothing is downloaded."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, files
@@ -15,6 +17,7 @@ _ROWS_PER_BATCH = 10_000
 _INSERT = "INSERT"
 _INTERRUPTED = "Query interrupted"
 """What DuckDB makes of Ctrl-C."""
+_FROM_THE_CATALOG = re.compile(r'"message":("(?:[^"\\]|\\.)*")|^ *message: (.+)$', re.MULTILINE)
 _SIGNS_OF_S3 = ("s3://", "amazonaws.com", "HTTP 403")
 """In what DuckDB says when it cannot reach files there."""
 
@@ -70,9 +73,20 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def _catalogs_words(said: str) -> str | None:
+    """What the catalog answered, out of all that DuckDB says around it: the request, the body, the status."""
+    if (found := _FROM_THE_CATALOG.search(said)) is None:
+        return None
+    in_body, on_line = found.groups()
+    try:
+        return str(json.loads(in_body) if in_body else on_line)
+    except ValueError:
+        return None  # cut in the middle
+
+
 def advice(said: str, query: str) -> str:
     """What DuckDB says, and what to do about it where that is not plain."""
-    said = said.strip()
+    said = _catalogs_words(said) or said.strip()
     if query.lstrip()[: len(_INSERT)].upper() == _INSERT:
         return (
             f"{said}\nIf this is the table of a topic: it takes no rows by INSERT. Produce them to the topic "

@@ -24,7 +24,8 @@ async def open_store(url: str, *, clock: Clock, ids: Ids, one_thread: OneThread 
         return await open_sqlite(url, clock=clock, ids=ids, one_thread=one_thread)
     if url.startswith(POSTGRES_SCHEMES):
         return await open_postgres(url, clock=clock, ids=ids)
+    kind, named, _ = url.partition("://")  # the rest may have a password in it
     raise InvalidSetting(
-        f"'{url}' is no metadata store: write sqlite:///path/to/metadata.db for one machine, "
+        f"'{kind}{named}' is no metadata store: write sqlite:///path/to/metadata.db for one machine, "
         "or postgresql://user@host/database for a cluster"
     )

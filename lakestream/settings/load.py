@@ -23,6 +23,8 @@ from lakestream.settings.names import ENVIRONMENT_PREFIX, SettingName, nearest, 
 FILE_NAME = "lakestream.toml"
 FILE_VARIABLE = "LAKESTREAM_CONFIG"
 DEFAULT_SOURCE = "default"
+_MAY_HOLD_KEYS = ("objects_options",)
+"""Their values are not repeated in errors, which end up in logs."""
 _OPEN_TABLES = ("objects_options",)
 """Settings that are tables themselves: the names inside them are not ours."""
 
@@ -122,8 +124,8 @@ def _validated(values: dict[str, Any], sources: Mapping[str, str]) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         dotted = next((n.dotted for n in setting_names() if n.path == first["loc"][: len(n.path)]), "?")
-        value = value_at(values, tuple(dotted.split(".")))
+        given = "what was given" if dotted in _MAY_HOLD_KEYS else repr(value_at(values, tuple(dotted.split("."))))
         said = first["msg"].removeprefix("Value error, ")
         raise InvalidSetting(
-            f"setting '{dotted}' cannot be {value!r} (from {sources.get(dotted, DEFAULT_SOURCE)}): {said}"
+            f"setting '{dotted}' cannot be {given} (from {sources.get(dotted, DEFAULT_SOURCE)}): {said}"
         ) from None

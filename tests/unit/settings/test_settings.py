@@ -158,6 +158,12 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
     assert "eu" in repr(setting_rows(result))
 
 
+def test_secrets_are_not_quoted_in_errors(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting, match="options are written name=value") as refused:
+        loaded(tmp_path, objects_options='{"secret_access_key": "hunter2"}')
+    assert "hunter2" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("text", "host", "port", "loopback"),
     [
