@@ -1,27 +1,36 @@
-"""Metadata as JSON: a table's next version is mostly what the last one was, and is put together from its text.
+"""Metadata as JSON, plain or packed: a table's next version is mostly what the last one was, and is made from its text.
 
-    make_ready(version 7)   while nobody waits: [snapshots ... a b c] -> one piece of text
-    encode(version 8)       the text before it, that piece, the text of d and of what follows
+    {"format-version": 2, "schemas": [...], ..., "snapshots": [a, b, c  |  , d], "refs": {...}, "snapshot-log": [...]}
+     head: what commits leave as it is, and the snapshots so far        |  tail: made for each commit
 
-An old table has hundreds of snapshots, and a commit waits for this. So a long piece is handed on as it is: whoever
-writes the file reads it from where it lies.
+An old table has hundreds of snapshots, and a commit waits for this. So `make_ready` makes the head of the next version
+while nobody waits, and packs it for tables that want that; `encode` adds a tail. A commit to an old table then does
+what one to a young table does.
 """
 
 import json
-from itertools import groupby
+from collections.abc import Sequence
 from operator import is_
 from typing import Any, NamedTuple
 
+from lakestream.catalog.growing_gzip import STATE_BYTES, GrowingGzip
 from lakestream.catalog.kept import Kept
 from lakestream.catalog.remembered import Remembered
 from lakestream.catalog.values import Metadata
-from lakestream.world.objects.store import Buffer
 
-_TEXTS_BYTES_MAX = 16 * 1024 * 1024
-_READY_BYTES_MAX = 16 * 1024 * 1024
-"""The lists of some seventy tables as old as they get."""
-_PIECE_BYTES_MIN = 16 * 1024
-"""Shorter ones are copied: fewer pieces are written faster."""
+_GROWING = "snapshots"
+"""Stands last in the head: each commit adds to it."""
+_IN_TAIL = frozenset(
+    {
+        *("last-sequence-number", "last-updated-ms", "next-row-id", "current-snapshot-id", "refs"),
+        *("statistics", "partition-statistics", "snapshot-log", "metadata-log"),
+    }
+)
+"""What commits that only add snapshots change as well."""
+_TEXTS_BYTES_MAX = 64 * 1024 * 1024
+_HEADS_BYTES_MAX = 32 * 1024 * 1024
+_LISTS_BYTES_MAX = 8 * 1024 * 1024
+"""Each for two hundred tables as old as they get, at least."""
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 """Made once: json.dumps makes one for every call that is not by its defaults, and a commit has some forty."""
 
@@ -31,93 +40,150 @@ def encode_metadata(metadata: Any) -> bytes:
     return _JSON.encode(metadata).encode()
 
 
+class EncodedMetadata(NamedTuple):
+    head: Sequence[bytes]
+    tail: bytes
+    packed_head: GrowingGzip | None
+
+    @property
+    def text(self) -> list[bytes]:
+        """In pieces."""
+        return [*self.head, self.tail]
+
+    def packed(self) -> list[bytes]:
+        """Likewise."""
+        if self.packed_head is not None:
+            return self.packed_head.with_end(self.tail)
+        whole = GrowingGzip()
+        whole.grow(b"".join(self.text))
+        return whole.with_end(b"")
+
+
+class _Head(NamedTuple):
+    lasting: Metadata
+    """All before the snapshots."""
+    snapshots: list[Any]
+    texts: list[bytes]
+    """Of `lasting`, then of each snapshot."""
+    gzip: GrowingGzip | None
+
+    def begins(self, lasting: Metadata, snapshots: list[Any]) -> bool:
+        """Whether metadata go on from here. Never from no snapshots at all: the next has no comma before it then."""
+        return (
+            len(self.snapshots) > 0
+            and list(self.lasting) == list(lasting)
+            and all(map(is_, self.lasting.values(), lasting.values()))
+            and _begins(self.snapshots, snapshots)
+        )
+
+
 class _ReadyList(NamedTuple):
     """Members of a list, and their text in one piece."""
 
     members: list[Any]
     text: bytes
 
-    def begins(self, members: list[Any]) -> bool:
-        """Whether the list goes on from here. By identity: true and 1 are equal, and their texts are not."""
-        return len(self.members) <= len(members) and all(map(is_, self.members, members))
-
-
-class _Text:
-    """An object while its members are added, each with a comma before it."""
-
-    def __init__(self) -> None:
-        self.short: list[Buffer] = []
-        """What is copied, since the last piece that is not."""
-        self._pieces: list[Buffer] = []
-
-    def add(self, text: memoryview) -> None:
-        if len(text) < _PIECE_BYTES_MIN:
-            self.short.append(text)
-        else:
-            self._pieces += (b"".join(self.short), text)
-            self.short = []
-
-    def whole_object(self) -> list[Buffer]:
-        first, *rest = (*self._pieces, b"".join(self.short))
-        return [b"{" + bytes(first).removeprefix(b","), *rest, b"}"]
-
 
 class MetadataEncoder:
-    """The same bytes, without writing out again what a table's metadata had before: snapshots, history, schemas.
-
-    A list that has only grown since `make_ready` is one copy and its new members. Of others, such as the log of
-    metadata files that loses its first, each member's text is remembered.
-    """
+    """The same text for the same metadata, whatever of it stands ready. What does not is put together from the texts of
+    list members, which are remembered."""
 
     def __init__(self) -> None:
         self._texts: Remembered[bytes] = Remembered(bytes_max=_TEXTS_BYTES_MAX)
-        self._ready: Kept[_ReadyList] = Kept(bytes_max=_READY_BYTES_MAX, weigh=lambda ready: len(ready.text))
+        self._heads: Kept[_Head] = Kept(bytes_max=_HEADS_BYTES_MAX, weigh=_head_bytes)
+        self._lists: Kept[_ReadyList] = Kept(bytes_max=_LISTS_BYTES_MAX, weigh=lambda ready: len(ready.text))
 
-    def encode(self, metadata: Metadata) -> list[Buffer]:
-        """The text, in pieces."""
-        text = _Text()
-        for has_lists, items in groupby(metadata.items(), key=_has_list):
-            if has_lists:
-                for name, members in items:
-                    text.short += (_as_next_member(name), b":[")
-                    self._add_members(text, _list_name(metadata, name), members)
-                    text.short.append(b"]")
-            else:
-                # All that stand together at once: most are a few bytes, and a call costs more than they do.
-                text.short.append(b"," + encode_metadata(dict(items))[1:-1])
-        return text.whole_object()
+    def encode(self, metadata: Metadata) -> EncodedMetadata:
+        lasting, snapshots = _lasting(metadata), metadata.get(_GROWING) or []
+        head = self._heads.get(_list_name(metadata, _GROWING))
+        if head is None or not head.begins(lasting, snapshots):
+            head = self._new_head(metadata, packed=False)
+        new = map(_as_next_member, snapshots[len(head.snapshots) :])
+        return EncodedMetadata(head.texts, b"".join((*new, *self._tail(metadata))), head.gzip)
 
-    def make_ready(self, metadata: Metadata) -> None:
-        """While nobody waits: what the metadata that follow these will most likely begin with."""
-        for name, value in metadata.items():
+    def make_ready(self, metadata: Metadata, *, packed: bool) -> None:
+        """While nobody waits: the head of the versions that will most likely follow, and long lists of their tails."""
+        name = _list_name(metadata, _GROWING)
+        head = self._heads.get(name)
+        self._heads.drop(name)  # it is weighed again below
+        if head is not None and head.begins(_lasting(metadata), metadata.get(_GROWING) or []):
+            head = self._grown(head, metadata)
+        else:
+            head = self._new_head(metadata, packed=packed)
+        self._heads.keep(name, head)
+        self._make_lists_ready(metadata)
+
+    def _new_head(self, metadata: Metadata, *, packed: bool) -> _Head:
+        lasting, snapshots = _lasting(metadata), metadata.get(_GROWING) or []
+        opening = encode_metadata(lasting)[:-1] + (_list_opening(_GROWING) if _GROWING in metadata else b"")
+        texts = [opening, *self._member_texts(_list_name(metadata, _GROWING), snapshots)]
+        gzip = GrowingGzip() if packed else None
+        if gzip is not None:
+            gzip.grow(b"".join(texts))
+        return _Head(lasting, snapshots, texts, gzip)
+
+    def _grown(self, head: _Head, metadata: Metadata) -> _Head:
+        snapshots = metadata.get(_GROWING) or []
+        texts = self._member_texts(_list_name(metadata, _GROWING), snapshots)
+        if head.gzip is not None:
+            head.gzip.grow(b"".join(texts[len(head.snapshots) :]))
+        return head._replace(snapshots=snapshots, texts=[head.texts[0], *texts])
+
+    def _tail(self, metadata: Metadata) -> list[bytes]:
+        """What follows the snapshots: short members at once, since a call costs more than they do, then the lists."""
+        members = {name: metadata[name] for name in metadata if name in _IN_TAIL}
+        short = {name: value for name, value in members.items() if not isinstance(value, list)}
+        pieces = [b"]"] if _GROWING in metadata else []
+        if short:
+            pieces.append(b"," + encode_metadata(short)[1:-1])
+        for name, value in members.items():
             if isinstance(value, list):
+                pieces += (_list_opening(name), *self._list_texts(_list_name(metadata, name), value), b"]")
+        return [*pieces, b"}"]
+
+    def _list_texts(self, list_name: str, members: list[Any]) -> list[bytes]:
+        ready = self._lists.get(list_name)
+        if ready is not None and ready.members and _begins(ready.members, members):
+            return [ready.text, *map(_as_next_member, members[len(ready.members) :])]
+        return self._member_texts(list_name, members)
+
+    def _make_lists_ready(self, metadata: Metadata) -> None:
+        for name in _IN_TAIL:
+            if isinstance(members := metadata.get(name), list):
                 list_name = _list_name(metadata, name)
-                texts = self._texts.all(list_name, value, _as_next_member)
-                self._ready.drop(list_name)
-                self._ready.keep(list_name, _ReadyList(value, b"".join(texts)))
+                self._lists.drop(list_name)
+                self._lists.keep(list_name, _ReadyList(members, b"".join(self._member_texts(list_name, members))))
 
-    def _add_members(self, text: _Text, list_name: str, members: list[Any]) -> None:
-        ready = self._ready.get(list_name)
-        if ready is not None and ready.members and ready.begins(members):
-            text.add(_without_comma(ready.text))
-            text.short += map(_as_next_member, members[len(ready.members) :])
-        elif members:
-            first, *rest = self._texts.all(list_name, members, _as_next_member)
-            text.short += (_without_comma(first), *rest)
+    def _member_texts(self, list_name: str, members: list[Any]) -> list[bytes]:
+        """With the commas between them."""
+        if not members:
+            return []
+        first, *rest = self._texts.all(list_name, members, _as_next_member)
+        return [first.removeprefix(b","), *rest]
 
 
-def _has_list(item: tuple[str, Any]) -> bool:
-    return isinstance(item[1], list)
+def _head_bytes(head: _Head) -> int:
+    """Without the texts of snapshots, which are remembered elsewhere."""
+    return len(head.texts[0]) + (STATE_BYTES + len(head.gzip) if head.gzip is not None else 0)
+
+
+def _lasting(metadata: Metadata) -> Metadata:
+    return {name: value for name, value in metadata.items() if name not in _IN_TAIL and name != _GROWING}
+
+
+def _begins(ready: list[Any], members: list[Any]) -> bool:
+    """Whether a list goes on from one that is ready. By identity: true and 1 are equal, and their texts are not."""
+    return len(ready) <= len(members) and all(map(is_, ready, members))
 
 
 def _list_name(metadata: Metadata, name: str) -> str:
     return f"{metadata.get('table-uuid', '')}/{name}"
 
 
+def _list_opening(name: str) -> bytes:
+    return _as_next_member(name) + b":["
+
+
 def _as_next_member(value: Any) -> bytes:
     """With the comma before it."""
     return b"," + encode_metadata(value)
-
-
-def _without_comma(text: bytes) -> memoryview:
-    return memoryview(text)[1:]

@@ -6,9 +6,9 @@ A metadata file is written first and pointed to afterwards, by compare and set: 
 nobody knows, never a torn table. Files are never changed, so what was read once is kept, within a bound.
 """
 
-import gzip
 import json
-from collections.abc import Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,9 +28,13 @@ COMPRESSION = "write.metadata.compression-codec"
 METADATA_PATH = "write.metadata.path"
 _PREVIOUS_VERSIONS_DEFAULT = 100
 _GZIP_MAGIC = b"\x1f\x8b"
-_GZIP_LEVEL = 1
-"""Metadata repeats itself so much that higher levels only take longer."""
-_COMPRESSED_END = ".gz.metadata.json"
+_GZIP_BITS = 31
+"""zlib's name for gzip of any window."""
+_UNPACKED_BYTES_MAX = 512 * 1024 * 1024
+"""A few kilobytes that someone offers may unpack to any size; no table comes near this one."""
+_PACKED_END = ".gz.metadata.json"
+_NAME_ENDS = {"none": ".metadata.json", "gzip": _PACKED_END}
+"""By how a table wants its metadata compressed."""
 _KEPT_BYTES_MAX = 64 * 1024 * 1024
 """Of metadata files in memory, by their length as JSON."""
 
@@ -79,16 +83,22 @@ def file_location(metadata: Metadata, *, version: int, uuid: str, folder: str | 
     """In the folder that the table's own properties say, unless `folder` is given."""
     properties = metadata.get("properties") or {}
     folder = folder or properties.get(METADATA_PATH, "").rstrip("/") or f"{metadata['location']}/metadata"
-    compressed = ".gz" if properties.get(COMPRESSION, "none").lower() == "gzip" else ""
-    return f"{folder}/{numbered(version)}-{uuid}{compressed}.metadata.json"
+    return f"{folder}/{numbered(version)}-{uuid}{_name_end(properties)}"
+
+
+def _name_end(properties: Mapping[str, str]) -> str:
+    asked = properties.get(COMPRESSION, "none")
+    if (end := _NAME_ENDS.get(asked.lower())) is None:
+        raise InvalidTableChange(f"{COMPRESSION} must be one of {', '.join(_NAME_ENDS)}, not '{asked}'")
+    return end
 
 
 def decode_metadata(content: Buffer, location: str) -> MetadataFile:
     """Raises DamagedTable."""
     try:
-        text = gzip.decompress(content) if bytes(content[:2]) == _GZIP_MAGIC else bytes(content)
+        text = _unpacked(content) if bytes(content[:2]) == _GZIP_MAGIC else bytes(content)
         metadata = json.loads(text)
-    except (ValueError, OSError, EOFError) as error:
+    except (ValueError, zlib.error) as error:
         raise DamagedTable(f"{location} is no metadata file ({error}): restore it from a backup") from error
     if not isinstance(metadata, dict) or "format-version" not in metadata or "location" not in metadata:
         raise DamagedTable(f"{location} is no metadata file: it has no format version or no location")
@@ -140,8 +150,13 @@ class MetadataFiles:
     async def make_ready(self, location: str) -> None:
         """While nobody waits: the next version is written faster. Raises DamagedTable."""
         file = await self.read(location)
-        self._encoder.make_ready(file.metadata)
+        self._encoder.make_ready(file.metadata, packed=_is_packed(location))
         _ = file.snapshot_ids  # gathered here, and kept with the file
+
+    def forget(self, location: str) -> None:
+        """The table has moved on from this version. Whoever wants it still reads it; in memory it would take the place
+        of others, and an old table's next version would be made in memory that nobody used for long."""
+        self._kept.drop(location)
 
     async def delete(self, locations: tuple[str, ...]) -> None:
         for location in locations:
@@ -149,14 +164,22 @@ class MetadataFiles:
         await self._objects.delete(locations)
 
     async def _write(self, location: str, metadata: Metadata) -> None:
-        text = self._encoder.encode(metadata)
-        await self._objects.write(location, *(_compressed(text) if location.endswith(_COMPRESSED_END) else text))
-        self._kept.keep(location, MetadataFile(location, text, metadata))
+        encoded = self._encoder.encode(metadata)
+        await self._objects.write(location, *(encoded.packed() if _is_packed(location) else encoded.text))
+        self._kept.keep(location, MetadataFile(location, encoded.text, metadata))
 
 
-def _compressed(text: Sequence[Buffer]) -> list[bytes]:
-    # The checksum is enough to tell versions apart; without a time the same metadata gives the same bytes.
-    return [gzip.compress(b"".join(text), _GZIP_LEVEL, mtime=0)]
+def _is_packed(location: str) -> bool:
+    return location.endswith(_PACKED_END)
+
+
+def _unpacked(content: Buffer) -> bytes:
+    """Raises ValueError for what is cut off or too large, zlib.error for what is no gzip."""
+    unpacker = zlib.decompressobj(_GZIP_BITS)
+    text = unpacker.decompress(content, _UNPACKED_BYTES_MAX)
+    if not unpacker.eof:
+        raise ValueError(f"it is cut off, or has more than {_UNPACKED_BYTES_MAX >> 20} MiB")
+    return text
 
 
 def _previous_versions_max(metadata: Metadata) -> int:

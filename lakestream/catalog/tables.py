@@ -148,6 +148,9 @@ class Tables:
                 if attempt == COMMIT_ATTEMPTS_MAX or not isinstance(error, CommitConflict):
                     raise
                 continue
+            for move in moves:
+                if move.expected_location is not None:
+                    self._files.forget(move.expected_location)
             await self._drop_superfluous(prepared)
             break
         return [await self._files.read(location) for location in locations]

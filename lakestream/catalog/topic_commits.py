@@ -8,7 +8,7 @@
 The caller moves the pointer, because it does so together with more: the topic's spans, the job, the fencing token.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ from lakestream.catalog.removals import remove_files
 from lakestream.catalog.rolling_ahead import roll_ahead
 from lakestream.catalog.snapshots import append_files
 from lakestream.catalog.summaries import LAST_ROWS_MS
-from lakestream.catalog.table_state import ManifestPaths, NewObject, head_of
+from lakestream.catalog.table_state import ManifestPaths, NewObject, TableState, head_of
 from lakestream.catalog.topic_table import new_topic_table
 from lakestream.catalog.values import Json, Metadata
 from lakestream.model.errors import LakestreamError
@@ -53,7 +53,10 @@ from lakestream.world.tasks import both
 _LATEST_MS = 2**63 - 1
 _BRANCHES = (LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH)
 """Those that files are appended to."""
-_AHEAD_BYTES_MAX = 16 * 1024 * 1024
+_AHEAD_BYTES_MAX = 64 * 1024 * 1024
+"""For two hundred tables as old as they get."""
+_SNAPSHOT_BYTES = 1000
+"""What a snapshot counts for, as much as its JSON. What else a table's state refers to is small, or kept elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +71,12 @@ class PreparedCommit:
     superfluous: tuple[str, ...]
 
 
-class RolledAhead(NamedTuple):
-    """Written for the next version of a table, and for no other."""
+class Ahead(NamedTuple):
+    """What was found and written for the next version of a table, and for no other."""
 
     version: int
-    manifests: Mapping[ManifestPaths, NewObject]
+    state: TableState
+    rolled: Mapping[ManifestPaths, NewObject]
 
 
 Evolve = Callable[[Metadata], Sequence[Json]]
@@ -87,9 +91,7 @@ class TopicCommits:
         self._needed = NeededFiles(objects, self._snapshots)
         self._clock = clock
         self._ids = ids
-        self._ahead: Kept[RolledAhead] = Kept(
-            bytes_max=_AHEAD_BYTES_MAX, weigh=lambda ahead: sum(len(new.content) for new in ahead.manifests.values())
-        )
+        self._ahead: Kept[Ahead] = Kept(bytes_max=_AHEAD_BYTES_MAX, weigh=_ahead_bytes)
         """By table."""
 
     async def create(
@@ -147,8 +149,7 @@ class TopicCommits:
         changes = evolve(base.metadata) if evolve else ()
         evolved = apply_updates(base.metadata, changes, now_ms=now_ms) if changes else base.metadata
         version = version_of(base.location) + 1
-        state = await self._snapshots.table_state(evolved, files)
-        state = replace(state, rolled=self._rolled_ahead(pointer.id, version))
+        state = await self._state(pointer.id, evolved, files, version=version)
         names = self._names(pointer.id, version=version)
         plan = append_files(state, files, summary=summary, now_ms=now_ms, ids=self._ids, names=names)
         updates = (*changes, *hourly_tags(base.metadata, now_ms=now_ms), *plan.updates)
@@ -165,12 +166,16 @@ class TopicCommits:
         self._ahead.drop(pointer.id)
         if ahead:
             await self._snapshots.write(tuple(ahead.values()))
-            self._ahead.keep(pointer.id, RolledAhead(version, ahead))
+        self._ahead.keep(pointer.id, Ahead(version, state, ahead))
 
-    def _rolled_ahead(self, table: TableId, version: int) -> Mapping[ManifestPaths, NewObject]:
-        found = self._ahead.get(table)
-        # For another version, they may be gone already: leftovers of versions that were reached are deleted.
-        return found.manifests if found is not None and found.version == version else {}
+    async def _state(self, table: TableId, metadata: Metadata, branches: Iterable[str], *, version: int) -> TableState:
+        """What appending to these branches needs, found ahead where the table is still as it was then."""
+        ahead = self._ahead.get(table)
+        # Manifests for another version may be gone already: leftovers of versions that were reached are deleted.
+        rolled = ahead.rolled if ahead is not None and ahead.version == version else {}
+        if ahead is not None and ahead.state.metadata is metadata:
+            return replace(ahead.state, rolled=rolled)
+        return replace(await self._snapshots.table_state(metadata, branches), rolled=rolled)
 
     async def repair(
         self,
@@ -319,6 +324,8 @@ class TopicCommits:
 
     async def finish(self, prepared: PreparedCommit) -> None:
         """The pointer has moved: files that the table no longer needs go. The commit stands if they do not."""
+        if prepared.move.expected_location is not None:
+            self._files.forget(prepared.move.expected_location)
         with suppress(LakestreamError):
             await self._snapshots.delete(prepared.superfluous)
 
@@ -327,3 +334,8 @@ class TopicCommits:
         store did not answer), ask what became of the transaction first."""
         await self._files.delete((prepared.move.pointer.metadata_location,))
         await self._snapshots.delete([new.location for new in prepared.objects])
+
+
+def _ahead_bytes(ahead: Ahead) -> int:
+    snapshots = ahead.state.metadata.get("snapshots") or ()
+    return _SNAPSHOT_BYTES * len(snapshots) + sum(len(new.content) for new in ahead.rolled.values())

@@ -8,6 +8,7 @@ from typing import Any
 
 import fastavro
 
+from lakestream.catalog.metadata_encoder import MetadataEncoder
 from lakestream.catalog.values import Json
 from tests.unit.catalog.samples import Lake, data_file, seeded_ids
 
@@ -32,6 +33,13 @@ def newest_files(lake: Lake) -> tuple[bytes, bytes]:
     locations = (manifest, lake.snapshot("log")["manifest-list"])
     first, second = (bytes(lake.run(lake.objects.read(location))) for location in locations)
     return first, second
+
+
+def packed(lake: Lake) -> bytes:
+    """The metadata as they are written where all but the newest snapshot stood ready."""
+    encoder = MetadataEncoder()
+    encoder.make_ready({**lake.metadata, "snapshots": lake.metadata["snapshots"][:-1]}, packed=True)
+    return b"".join(encoder.encode(lake.metadata).packed())
 
 
 def read_by_stranger(content: bytes) -> Json:
@@ -62,6 +70,7 @@ def main() -> None:
         lake = history(version)
         manifest, manifest_list = newest_files(lake)
         (FOLDER / f"v{version}.metadata.json").write_text(json.dumps(lake.metadata, indent=1) + "\n")
+        (FOLDER / f"v{version}.gz.metadata.json").write_bytes(packed(lake))
         (FOLDER / f"v{version}-manifest.avro").write_bytes(manifest)
         (FOLDER / f"v{version}-list.avro").write_bytes(manifest_list)
         found = {"manifest": read_by_stranger(manifest), "list": read_by_stranger(manifest_list)}

@@ -1,12 +1,14 @@
 """What a commit writes has not changed, and what was written before is still read."""
 
+import gzip
 import json
 
 import pytest
 
 from lakestream.catalog.entries import EntryFormat
 from lakestream.catalog.manifests import decode_manifest_list
-from tests.golden.catalog.make import FOLDER, VERSIONS, history, newest_files, read_by_stranger
+from lakestream.catalog.metadata_file import decode_metadata
+from tests.golden.catalog.make import FOLDER, VERSIONS, history, newest_files, packed, read_by_stranger
 
 versions = pytest.mark.parametrize("version", VERSIONS)
 
@@ -14,6 +16,14 @@ versions = pytest.mark.parametrize("version", VERSIONS)
 @versions
 def test_metadata_is_written_as_before(version: int) -> None:
     assert history(version).metadata == json.loads((FOLDER / f"v{version}.metadata.json").read_text())
+
+
+@versions
+def test_packed_metadata_are_written_as_before(version: int) -> None:
+    lake, golden = history(version), (FOLDER / f"v{version}.gz.metadata.json").read_bytes()
+    assert json.loads(gzip.decompress(golden)) == lake.metadata
+    assert gzip.decompress(packed(lake)) == gzip.decompress(golden)  # how zlib packs it is its own affair
+    assert decode_metadata(golden, "golden").metadata == lake.metadata
 
 
 @versions

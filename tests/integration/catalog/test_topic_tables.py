@@ -33,6 +33,14 @@ def java_table(spark: SparkSession, topic: TopicTable) -> Any:
     return catalog.loadTable(jvm.org.apache.iceberg.catalog.TableIdentifier.parse(f"streams.{topic.name}"))
 
 
+def snapshots_in_file(spark: SparkSession, location: str) -> int:
+    """The metadata file itself, which the catalog's answers spare its readers, read by Iceberg's own library."""
+    iceberg: Any = spark._jvm.org.apache.iceberg  # type: ignore[union-attr]
+    assert location.endswith(".gz.metadata.json")
+    files = iceberg.hadoop.HadoopFileIO(spark._jsc.hadoopConfiguration())
+    return int(iceberg.TableMetadataParser.read(files.newInputFile(location)).snapshots().size())
+
+
 def planned(table: Any, ref: str) -> list[Any]:
     scan = table.newScan().useRef(ref).planFiles()
     found, tasks = scan.iterator(), []
@@ -64,6 +72,7 @@ def test_our_commits_are_read_by_everyone(spark: SparkSession, catalog: RunningC
     assert iceberg.scan(row_filter="id >= 10 and id < 20").to_arrow().num_rows == 10
 
     table = java_table(spark, topic)
+    assert snapshots_in_file(spark, iceberg.metadata_location) == commits + 1
     tasks = planned(table, "log")
     assert sorted(task.file().recordCount() for task in tasks) == [3] * commits
     assert sorted(task.file().dataSequenceNumber() for task in tasks) == list(range(2, commits + 2))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lakestream.catalog import metadata_file
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFiles, decode_metadata, next_version, version_of
 from lakestream.catalog.needed_files import NeededFiles
@@ -49,6 +50,12 @@ def test_a_bound_that_is_no_number_is_refused() -> None:
         next_version(base, FIRST, base, uuid="b")
 
 
+def test_a_compression_that_nobody_reads_is_refused() -> None:
+    base = table(properties={"write.metadata.compression-codec": "lz4"})
+    with pytest.raises(InvalidTableChange, match="one of none, gzip, not 'lz4'"):
+        next_version(base, FIRST, base, uuid="b")
+
+
 def test_files_are_compressed_if_the_table_wants_it() -> None:
     async def scenario() -> None:
         store = MemoryObjects(SystemClock())
@@ -59,6 +66,29 @@ def test_files_are_compressed_if_the_table_wants_it() -> None:
         assert location.endswith(".gz.metadata.json")
         assert json.loads(gzip.decompress(await store.get(objects.key_of(location)))) == metadata
         assert (await MetadataFiles(objects, ids=seeded_ids()).read(location)).metadata == metadata
+
+    asyncio.run(scenario())
+
+
+def test_what_unpacks_to_any_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few kilobytes that someone registers as a table could otherwise fill the gateway's memory."""
+    monkeypatch.setattr(metadata_file, "_UNPACKED_BYTES_MAX", 1000)
+    text = json.dumps(table()).encode()
+    with pytest.raises(DamagedTable, match="has more than"):
+        decode_metadata(gzip.compress(text + b" " * 1000), "where")
+    with pytest.raises(DamagedTable, match="is cut off"):
+        decode_metadata(gzip.compress(b"{}")[:-9], "where")
+
+
+def test_a_version_that_was_superseded_is_read_again_by_whoever_wants_it() -> None:
+    async def scenario() -> None:
+        files = MetadataFiles(TableObjects(MemoryObjects(SystemClock())), ids=seeded_ids())
+        location = await files.write_first(table())
+        kept = await files.read(location)
+        assert await files.read(location) is kept
+        files.forget(location)
+        again = await files.read(location)
+        assert again is not kept and again.metadata == kept.metadata
 
     asyncio.run(scenario())
 
