@@ -3,16 +3,17 @@
 committed before? -> token good? -> each range continues? -> file spans for WAL spans, tails -> pointer -> job
 """
 
+import json
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 
 from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fenced
 from lakestream.metadata.missing import table_moved, unknown_partition
 from lakestream.metadata.sqlite.dropping import release
-from lakestream.metadata.tabling import ReplacedSpan, check_range, file_span_rows, spans_by_partition
-from lakestream.model.job import JobCommit, JobId, NewFileSpan, TabledRange
-from lakestream.model.place import SegmentId, Tail
-from lakestream.model.table import TableId
+from lakestream.metadata.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
+from lakestream.model.job import JobCommit, JobId, TabledRange
+from lakestream.model.place import Tail
 from lakestream.model.table_errors import JobDropped
 from lakestream.model.topic import PartitionId
 
@@ -21,12 +22,8 @@ def commit_job(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -
     if (known := _known_answer(connection, commit.job)) is not None:
         return known
     check_token(connection, commit.token, now_ms)
-    spans = spans_by_partition(commit.spans)
-    table = commit.move.pointer.id
-    released: Counter[SegmentId] = Counter()
-    for tabled in commit.ranges:
-        released += _take_over(connection, table, tabled, spans.get(tabled.partition, []))
-    release(connection, released, now_ms)
+    replaced = _take_over(connection, commit)
+    release(connection, Counter(span.segment for span in replaced), now_ms)
     _move_pointer(connection, commit, now_ms)
     location = commit.move.pointer.metadata_location
     connection.execute(
@@ -53,35 +50,45 @@ def check_token(connection: sqlite3.Connection, token: int, now_ms: int) -> None
         raise compaction_fenced(token)
 
 
-def _take_over(
-    connection: sqlite3.Connection, table: TableId, tabled: TabledRange, spans: list[NewFileSpan]
-) -> "Counter[SegmentId]":
-    """Put the range's file spans in the place of its WAL spans. Returns how many spans each segment lost."""
-    tail = _tail(connection, tabled.partition)
-    check_range(tail, tabled, spans)
-    replaced = [
-        ReplacedSpan._make(row)
-        for row in connection.execute(
-            "SELECT last_offset, segment_id, length, max_timestamp_ms, running_max_timestamp_ms, committed_ms FROM span"
-            " WHERE partition_id = ? AND last_offset < ? ORDER BY last_offset",
-            (tabled.partition, tabled.end),
-        )
-    ]
+def _take_over(connection: sqlite3.Connection, commit: JobCommit) -> list[ReplacedSpan]:
+    """Put the ranges' file spans in the place of their WAL spans, which are returned. A topic may have hundreds of
+    partitions, so what can be done for all at once is."""
+    tails = _tails(connection, commit.ranges)
+    spans = spans_by_partition(commit.spans)
+    rows: list[FileSpanRow] = []
+    all_replaced: list[ReplacedSpan] = []
+    for tabled in commit.ranges:
+        if (tail := tails.get(tabled.partition)) is None:
+            raise unknown_partition(tabled.partition)
+        own = spans.get(tabled.partition, [])
+        check_range(tail, tabled, own)
+        replaced = _without_wal_spans(connection, tabled)
+        rows += file_span_rows(commit.move.pointer.id, tail, own, replaced)
+        all_replaced += replaced
+    connection.executemany("INSERT INTO file_span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     connection.executemany(
-        "INSERT INTO file_span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", file_span_rows(table, tail, spans, replaced)
+        "UPDATE partition SET tabled_until = ? WHERE id = ?",
+        [(tabled.end, tabled.partition) for tabled in commit.ranges],
     )
-    connection.execute("DELETE FROM span WHERE partition_id = ? AND last_offset < ?", (tabled.partition, tabled.end))
-    connection.execute("UPDATE partition SET tabled_until = ? WHERE id = ?", (tabled.end, tabled.partition))
-    return Counter(span.segment for span in replaced)
+    return all_replaced
 
 
-def _tail(connection: sqlite3.Connection, partition: PartitionId) -> Tail:
-    row = connection.execute(
-        "SELECT log_start, next_offset, tabled_until FROM partition WHERE id = ?", (partition,)
-    ).fetchone()
-    if row is None:
-        raise unknown_partition(partition)
-    return Tail._make(row)
+def _tails(connection: sqlite3.Connection, ranges: Sequence[TabledRange]) -> dict[PartitionId, Tail]:
+    found = connection.execute(
+        "SELECT id, log_start, next_offset, tabled_until FROM partition WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps([tabled.partition for tabled in ranges]),),
+    )
+    return {id: Tail._make(tail) for id, *tail in found}
+
+
+def _without_wal_spans(connection: sqlite3.Connection, tabled: TabledRange) -> list[ReplacedSpan]:
+    """Take the WAL spans below the range's end away; in offset order."""
+    gone = connection.execute(
+        "DELETE FROM span WHERE partition_id = ? AND last_offset < ? RETURNING"
+        " last_offset, segment_id, length, max_timestamp_ms, running_max_timestamp_ms, committed_ms",
+        (tabled.partition, tabled.end),
+    )
+    return sorted(map(ReplacedSpan._make, gone.fetchall()))
 
 
 def _move_pointer(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -> None:
