@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from lakestream.model.errors import InvalidSetting
+from lakestream.world.objects.remote_options import short_names
 
-_PREFIX = "aws_"
-"""Our options may be written with it or without; in the environment it is in capitals."""
+_IN_ENVIRONMENT = "AWS_"
 _NAMES = {
     "access_key_id": "KEY_ID",
     "secret_access_key": "SECRET",
@@ -34,20 +34,12 @@ def secret_statement(objects_url: str, options: Mapping[str, str], environment: 
             f"objects: `lakestream sql` cannot read tables in {parts.scheme}://, only in files and in s3://. "
             "Attach an engine of your own to the catalog, with its own access to the store"
         )
-    plain = {**_plain(environment, only_prefixed=True), **_plain(options)}
+    in_environment = {name: value for name, value in environment.items() if name.startswith(_IN_ENVIRONMENT)}
+    plain = {**short_names(in_environment), **short_names(options)}
     given = {theirs: _quoted(plain[ours]) for ours, theirs in _NAMES.items() if plain.get(ours)}
     given |= _endpoint(next((plain[name] for name in _ENDPOINTS if plain.get(name)), None))
     shown = ", ".join(f"{name} {value}" for name, value in given.items())
     return f"CREATE SECRET objects (TYPE s3, SCOPE {_quoted(f's3://{parts.netloc}')}{', ' if shown else ''}{shown})"
-
-
-def _plain(given: Mapping[str, str], *, only_prefixed: bool = False) -> dict[str, str]:
-    lower = {name.lower(): value for name, value in given.items()}
-    return {
-        name.removeprefix(_PREFIX): value
-        for name, value in lower.items()
-        if name.startswith(_PREFIX) or not only_prefixed
-    }
 
 
 def _endpoint(url: str | None) -> dict[str, str]:

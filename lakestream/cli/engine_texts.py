@@ -13,9 +13,9 @@ from shlex import quote
 from lakestream.cli.duckdb_secret import secret_statement
 from lakestream.table.remote_files import remote_files
 from lakestream.table.spark_catalog import CATALOG, catalog_settings, library_settings
+from lakestream.world.objects.remote_options import short_names
 
 _KEYS = ("access_key_id", "secret_access_key", "session_token", "token")
-_PREFIX = "aws_"
 _PYICEBERG_NAMES = {"endpoint": "s3.endpoint", "endpoint_url": "s3.endpoint", "region": "s3.region"}
 
 
@@ -30,8 +30,7 @@ class Lake:
     @property
     def open_options(self) -> dict[str, str]:
         """Options without keys, by their short names."""
-        plain = {name.lower().removeprefix(_PREFIX): value for name, value in self.objects_options.items()}
-        return {name: value for name, value in plain.items() if name not in _KEYS}
+        return {name: value for name, value in short_names(self.objects_options).items() if name not in _KEYS}
 
 
 def duckdb_text(lake: Lake) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from lakestream.model.errors import InvalidSetting
+from lakestream.world.objects.remote_options import short_names
 
 S3_PACKAGE = "org.apache.iceberg:iceberg-aws-bundle:1.12.0"
 """Of the version of Iceberg that the session has."""
@@ -24,8 +25,6 @@ _S3_NAMES = {
     "session_token": "s3.session-token",
     "token": "s3.session-token",
 }
-_OUR_PREFIX = "aws_"
-"""Our options may be written with it or without."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +45,7 @@ def remote_files(objects_url: str, options: Mapping[str, str]) -> RemoteFiles:
             f"objects: this Spark cannot read tables in {scheme}://. DuckDB, PyIceberg or a Spark of your own "
             "can be attached to the catalog"
         )
-    plain = {name.lower().removeprefix(_OUR_PREFIX): value for name, value in options.items()}
+    plain = short_names(options)
     given = {theirs: plain[ours] for ours, theirs in _S3_NAMES.items() if ours in plain}
     # Stores other than Amazon's rarely have a host name for each bucket; our own side does the same.
     style = {"s3.path-style-access": "true"} if "s3.endpoint" in given else {}

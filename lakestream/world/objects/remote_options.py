@@ -28,6 +28,7 @@ _CLIENT_OPTIONS = frozenset(
 )
 """Options of the http client; all others configure the store."""
 _CLIENT_DEFAULTS = {"connect_timeout": "5s", "timeout": "30s", "user_agent": "lakestream"}
+_S3_PREFIX = "aws_"
 _S3_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 
 
@@ -53,6 +54,13 @@ def _store_defaults(url: str, plain_http: bool) -> dict[str, str]:
     return {}
 
 
+def short_names(options: Mapping[str, str]) -> dict[str, str]:
+    """Options of S3 may be written with `aws_` or without, in whatever case: here by the one name that all of them
+    mean."""
+    return {name.lower().removeprefix(_S3_PREFIX): value for name, value in options.items()}
+
+
 def _endpoint(options: Mapping[str, str]) -> str:
-    named = options.get("endpoint") or options.get("endpoint_url") or options.get("aws_endpoint")
+    plain = short_names(options)
+    named = plain.get("endpoint") or plain.get("endpoint_url")
     return named or next((os.environ[name] for name in _S3_ENDPOINTS if os.environ.get(name)), "")

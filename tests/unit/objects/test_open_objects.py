@@ -78,7 +78,8 @@ def test_payloads_are_signed_only_where_nothing_else_guards_them(monkeypatch: py
     assert RemoteOptions.of("s3://b", {}).store == {"unsigned_payload": "true"}
     assert RemoteOptions.of("s3://b", {"unsigned_payload": "false"}).store == {"unsigned_payload": "false"}
     assert RemoteOptions.of("gs://b", {}).store == {}
-    plain = RemoteOptions.of("s3://b", {"endpoint": "http://127.0.0.1:9000", "timeout": "7s"})
-    assert plain.store == {"endpoint": "http://127.0.0.1:9000"}
-    assert plain.client["allow_http"] == "true"
-    assert plain.client["timeout"] == "7s"
+    for name in ("endpoint", "endpoint_url", "aws_endpoint", "aws_endpoint_url", "AWS_ENDPOINT_URL"):
+        plain = RemoteOptions.of("s3://b", {name: "http://127.0.0.1:9000", "timeout": "7s"})
+        assert plain.store == {name: "http://127.0.0.1:9000"}
+        assert plain.client["allow_http"] == "true"
+        assert plain.client["timeout"] == "7s"
