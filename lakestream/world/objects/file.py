@@ -22,6 +22,10 @@ from lakestream.world.threads import Threads
 
 T = TypeVar("T")
 
+DURABLE_FOLDERS_MAX = 4096
+"""Known to be durable. Every job of compaction has a folder of its own, so new ones come all the time; past the bound
+all are forgotten, and those that are used again are synced again."""
+
 
 class FileObjects:
     is_remote = False
@@ -78,6 +82,8 @@ class FileObjects:
         self._spares.close()
 
     def _create(self, path: Path, parts: Sequence[Buffer]) -> None:
+        if len(self._durable_folders) >= DURABLE_FOLDERS_MAX:
+            self._durable_folders = {self._root}
         try:
             make_folder_durably(path.parent, self._durable_folders)
             create_durably(path, parts, self._spares)

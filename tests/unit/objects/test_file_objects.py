@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lakestream.model.errors import ObjectExists, StorageFull, StoreUnavailable
-from lakestream.world.objects import durable_file
+from lakestream.world.objects import durable_file, file
 from lakestream.world.objects.file import FileObjects
 from lakestream.world.threads import InlineThreads
 
@@ -105,6 +105,21 @@ def test_a_folder_removed_meanwhile_is_made_again(tmp_path: Path) -> None:
 
     asyncio.run(body())
     assert files_below(tmp_path) == ["wal/b"]
+
+
+def test_folders_that_are_known_to_be_durable_have_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every job of compaction has a folder of its own: a pipeline once remembered all, for as long as it ran."""
+    monkeypatch.setattr(file, "DURABLE_FOLDERS_MAX", 10)
+
+    async def body() -> int:
+        store, most = FileObjects(tmp_path, InlineThreads()), 0
+        for number in range(50):
+            await store.put(f"tables/{number}/a", [b"1"])
+            most = max(most, len(store._durable_folders))
+        return most
+
+    assert asyncio.run(body()) <= 12  # the last one may come with folders above it
+    assert len(files_below(tmp_path)) == 50
 
 
 def test_an_unfinished_file_is_no_object(tmp_path: Path) -> None:
