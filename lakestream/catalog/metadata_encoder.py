@@ -28,9 +28,9 @@ _IN_TAIL = frozenset(
 )
 """What commits that only add snapshots change as well."""
 _TEXTS_BYTES_MAX = 64 * 1024 * 1024
-_HEADS_BYTES_MAX = 32 * 1024 * 1024
+_HEADS_BYTES_MAX = 64 * 1024 * 1024
 _LISTS_BYTES_MAX = 8 * 1024 * 1024
-"""Each for two hundred tables as old as they get, at least."""
+"""Each for two hundred tables as old as they get. Heads and texts are mostly the same bytes."""
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 """Made once: json.dumps makes one for every call that is not by its defaults, and a commit has some forty."""
 
@@ -65,6 +65,7 @@ class _Head(NamedTuple):
     snapshots: list[Any]
     texts: list[bytes]
     """Of `lasting`, then of each snapshot."""
+    text_bytes: int
     gzip: GrowingGzip | None
 
     def begins(self, lasting: Metadata, snapshots: list[Any]) -> bool:
@@ -120,14 +121,15 @@ class MetadataEncoder:
         gzip = GrowingGzip() if packed else None
         if gzip is not None:
             gzip.grow(b"".join(texts))
-        return _Head(lasting, snapshots, texts, gzip)
+        return _Head(lasting, snapshots, texts, sum(map(len, texts)), gzip)
 
     def _grown(self, head: _Head, metadata: Metadata) -> _Head:
         snapshots = metadata.get(_GROWING) or []
         texts = self._member_texts(_list_name(metadata, _GROWING), snapshots)
+        new = b"".join(texts[len(head.snapshots) :])
         if head.gzip is not None:
-            head.gzip.grow(b"".join(texts[len(head.snapshots) :]))
-        return head._replace(snapshots=snapshots, texts=[head.texts[0], *texts])
+            head.gzip.grow(new)
+        return head._replace(snapshots=snapshots, texts=[head.texts[0], *texts], text_bytes=head.text_bytes + len(new))
 
     def _tail(self, metadata: Metadata) -> list[bytes]:
         """What follows the snapshots: short members at once, since a call costs more than they do, then the lists."""
@@ -163,8 +165,7 @@ class MetadataEncoder:
 
 
 def _head_bytes(head: _Head) -> int:
-    """Without the texts of snapshots, which are remembered elsewhere."""
-    return len(head.texts[0]) + (STATE_BYTES + len(head.gzip) if head.gzip is not None else 0)
+    return head.text_bytes + (STATE_BYTES + len(head.gzip) if head.gzip is not None else 0)
 
 
 def _lasting(metadata: Metadata) -> Metadata:
