@@ -3,6 +3,7 @@
 Objects never change, so what was read once is kept; whether they are still there is another question.
 """
 
+import gzip
 import io
 import json
 from collections.abc import Iterable
@@ -126,7 +127,7 @@ class Lake:
 
     async def _read_table(self, pointer: TablePointer) -> Table:
         found = _Found()
-        metadata = await self._read(pointer.metadata_location, found, json.loads)
+        metadata = await self._read(pointer.metadata_location, found, _metadata)
         metadata = metadata or {"snapshots": [], "refs": {}}
         found.needed |= {entry["metadata-file"] for entry in metadata.get("metadata-log") or ()}
         files: dict[int, tuple[str, ...]] = {}
@@ -182,6 +183,11 @@ def _ledger_locations(metadata: dict[str, Any]) -> Iterable[str]:
         chain.append(by_id[at]["summary"].get(LEDGER))
         at = by_id[at].get("parent-snapshot-id")
     return [location for location in reversed(chain) if location]
+
+
+def _metadata(content: bytes) -> Any:
+    """With a reader that is not the product's own."""
+    return json.loads(gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content)
 
 
 def _avro(content: bytes) -> list[Any]:
