@@ -14,7 +14,6 @@ from collections.abc import Iterator
 
 _LEVEL = 1
 """Metadata repeats itself so much that higher levels mostly take longer."""
-_RAW = -1
 _WINDOW_BITS = 12
 _MEMORY_LEVEL = 6
 """A snapshot is much like the one before it, a kilobyte back. With zlib's own 15 and 8 the state takes five times the
@@ -29,7 +28,8 @@ _SIZE_MODULUS = 1 << 32
 
 class GrowingGzip:
     def __init__(self) -> None:
-        self._packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW * _WINDOW_BITS, _MEMORY_LEVEL)
+        # Minus the bits: gzip's head and checksum are written here, since the end is.
+        self._packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, -_WINDOW_BITS, _MEMORY_LEVEL)
         self._packed = _HEAD
         self._checksum = zlib.crc32(b"")
         self._length = 0
