@@ -155,7 +155,7 @@ class MetadataFiles:
 
     def forget(self, location: str) -> None:
         """The table has moved on from this version. Whoever wants it still reads it; in memory it would take the place
-        of others, and an old table's next version would be made in memory that nobody used for long."""
+        of tables that are asked for."""
         self._kept.drop(location)
 
     async def delete(self, locations: tuple[str, ...]) -> None:

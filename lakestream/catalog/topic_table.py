@@ -26,7 +26,7 @@ TOPIC_PROPERTIES = {
     # A table that gets a commit every few seconds must not keep a metadata file for each.
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "20",
-    # ... and each such file tells of two hundred commits, which are much alike: a sixth of their length is written.
+    # ... and each such file tells of two hundred commits, which are much alike: a quarter of their length is written.
     "write.metadata.compression-codec": "gzip",
 }
 

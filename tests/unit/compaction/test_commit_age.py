@@ -19,9 +19,9 @@ from tests.unit.compaction.site import InThisProcess, Site, rows, run
 YOUNG = slice(10, 50)
 OLD = slice(SNAPSHOTS_KEPT + 70, SNAPSHOTS_KEPT + 120)
 """Snapshots expire by then, and manifests have been rolled together twice."""
-SHARE_MAX = 1.2
-"""Manifest lists have more rows, and each is asked a few questions. 1.11 was found; walking over all snapshots once
-would be 1.3."""
+MEDIAN_SHARE_MAX, SHARE_MAX = 1.05, 1.15
+"""Of the young table's median. Manifest lists have more rows, and each is asked a few questions: 1.01 and 1.08 were
+found. Walking over all snapshots once, with a call for each, gives 1.10 and 1.17."""
 
 
 class CountedCommits(InThisProcess):
@@ -64,4 +64,6 @@ def test_a_commit_to_an_old_table_does_what_one_to_a_young_table_does(monkeypatc
 
     run(scenario)
     assert len(calls) == OLD.stop
-    assert max(calls[OLD]) < SHARE_MAX * statistics.median(calls[YOUNG])
+    young = statistics.median(calls[YOUNG])
+    assert statistics.median(calls[OLD]) < MEDIAN_SHARE_MAX * young
+    assert max(calls[OLD]) < SHARE_MAX * young
