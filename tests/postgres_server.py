@@ -53,10 +53,13 @@ def postgres_server(*, durable: bool = False) -> Iterator[str]:
 
 
 def cut_connections(url: str) -> int:
-    """End every other client's connection, as a failing network or a restart would. Returns how many there were."""
+    """End every other client's connection, as a failing network or a restart would, and wait until they are ended.
+
+    Returns how many there were.
+    """
     with psycopg.connect(url, autocommit=True) as connection:
         rows = connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            f"SELECT pg_terminate_backend(pid, {_SECONDS_MAX * 1000}) FROM pg_stat_activity"
             " WHERE pid <> pg_backend_pid() AND application_name = 'lakestream'"
         ).fetchall()
     return len(rows)

@@ -1,6 +1,7 @@
 """A few connections, shared: borrowed for one verb, made when needed, thrown away when in doubt."""
 
 import asyncio
+import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -31,7 +32,7 @@ class Pool:
         """Autocommit, idle, ours until the block ends. Raises StoreUnavailable if all stay busy."""
         await self._take_place()
         try:
-            connection = self._idle.pop() if self._idle else await self.connect()
+            connection = await self._living_idle() or await self.connect()
             try:
                 yield connection
             finally:
@@ -59,6 +60,15 @@ class Pool:
                 "try again; if it stays so, look at what PostgreSQL is doing (pg_stat_activity)"
             ) from None
 
+    async def _living_idle(self) -> Connection | None:
+        """A server that spoke although nobody asked it has nearly always said goodbye: restarted, failed over, cut."""
+        while self._idle:
+            connection = self._idle.pop()
+            if not _has_spoken(connection):
+                return connection
+            await connection.close()
+        return None
+
     async def _put_back(self, connection: Connection) -> None:
         if connection.broken:
             await self._close_idle()  # they go to the same server, which is likely gone
@@ -70,3 +80,9 @@ class Pool:
     async def _close_idle(self) -> None:
         while self._idle:
             await self._idle.pop().close()
+
+
+def _has_spoken(connection: Connection) -> bool:
+    socket = select.poll()
+    socket.register(connection.fileno(), select.POLLIN)
+    return bool(socket.poll(0))

@@ -6,6 +6,7 @@ import contextlib
 import psycopg
 import pytest
 
+from lakestream.metadata.postgres.pool import CONNECTIONS_MAX
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import StoreUnavailable
 from tests.behaviour.metadata.stage import Stage, batch, postgres_url, results_of
@@ -14,21 +15,54 @@ from tests.postgres_server import cut_connections
 SECONDS_MAX = 10
 
 
+async def until_one_waits(blocker: psycopg.AsyncConnection) -> None:
+    """Until some verb of ours waits for a lock that `blocker` has."""
+    async with asyncio.timeout(SECONDS_MAX):
+        while True:
+            waiting = await blocker.execute(
+                "SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+            )
+            if await waiting.fetchone() is not None:
+                return
+            await asyncio.sleep(0.01)
+
+
 @pytest.fixture
 def postgres_stage(postgres: str) -> Stage:
     return Stage(postgres_url(postgres))
 
 
-def test_a_lost_connection_is_said_and_replaced(postgres_stage: Stage, postgres: str) -> None:
+def test_connections_lost_while_idle_are_replaced_unnoticed(postgres_stage: Stage, postgres: str) -> None:
+    stage = postgres_stage
+
+    async def scenario(store: MetadataStore) -> None:
+        (partition,) = (await stage.topic(store)).partitions
+        lease = await stage.broker(store)
+        for number in range(5):
+            await asyncio.gather(*(store.tails([partition]) for _ in range(CONNECTIONS_MAX)))
+            assert cut_connections(postgres) > 1
+            commit = stage.commit(lease, batch(partition))
+            assert results_of(await store.commit_segment(commit))[0].base_offset == number
+
+    stage.run(scenario)
+    stage.close()
+
+
+def test_a_connection_lost_under_a_verb_is_said_and_replaced(postgres_stage: Stage, postgres: str) -> None:
     stage = postgres_stage
 
     async def scenario(store: MetadataStore) -> None:
         (partition,) = (await stage.topic(store)).partitions
         lease = await stage.broker(store)
         commit = stage.commit(lease, batch(partition))
-        assert cut_connections(postgres) > 0
-        with pytest.raises(StoreUnavailable, match="try again"):
-            await store.commit_segment(commit)
+        async with await psycopg.AsyncConnection.connect(postgres) as blocker:
+            schema = stage.url.split("?schema=")[1]
+            await blocker.execute(f"SELECT 1 FROM {schema}.partition FOR UPDATE".encode())
+            waiting = asyncio.create_task(store.commit_segment(commit))
+            await until_one_waits(blocker)
+            assert await asyncio.to_thread(cut_connections, postgres) > 0
+            with pytest.raises(StoreUnavailable, match="try again"):
+                await waiting
         first = await store.commit_segment(commit)
         assert results_of(first)[0].base_offset == 0
         assert await store.commit_segment(commit) == first
@@ -73,7 +107,7 @@ def test_a_new_incarnation_waits_for_commits_under_way(postgres_stage: Stage, po
             schema = stage.url.split("?schema=")[1]
             await blocker.execute(f"SELECT 1 FROM {schema}.partition FOR UPDATE".encode())
             commit = asyncio.create_task(store.commit_segment(stage.commit(lease, batch(partition))))
-            await asyncio.sleep(0.2)
+            await until_one_waits(blocker)
             successor = asyncio.create_task(stage.broker(store))
             await asyncio.sleep(0.2)
             assert not commit.done()
