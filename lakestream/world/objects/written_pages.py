@@ -7,6 +7,9 @@ all compaction in another process. Beyond that moment it is memory that every fu
 kernel looks for free pages, and in a virtual machine the host has to provide them anew, which costs several times the
 copying itself. Dropped in turn, the same pages serve again for the next file. Nothing is lost by it: the files were
 synced before, and a late reader has them from the disk.
+
+Small files are left to the kernel: to open one again costs as much as its pages do, and whoever put the next file would
+wait for it.
 """
 
 import os
@@ -18,8 +21,8 @@ from threading import Lock
 KEPT_BYTES_MAX = 512 * 1024 * 1024
 """What compaction, ten seconds behind, still finds in memory at 50 MB/s."""
 
-COUNTED_BYTES_MIN = 64 * 1024
-"""A small file counts for so much, so that there are never more than some thousands to remember."""
+WORTH_BYTES_MIN = 64 * 1024
+"""Of a file that is dropped. There are never more than some thousands of them to remember."""
 
 
 class WrittenPages:
@@ -33,15 +36,17 @@ class WrittenPages:
 
     def wrote(self, path: Path, count: int) -> None:
         """A file of `count` bytes was written and synced."""
-        for old in self._remember(path, max(count, COUNTED_BYTES_MIN)):
+        if count < WORTH_BYTES_MIN:
+            return
+        for old in self._remember(path, count):
             with suppress(OSError):  # it may be deleted by now; and this is only advice
                 _drop(old)
 
-    def _remember(self, path: Path, counted: int) -> list[Path]:
+    def _remember(self, path: Path, count: int) -> list[Path]:
         """Those that are past the bound now."""
         with self._lock:
-            self._kept.append((path, counted))
-            self._bytes += counted
+            self._kept.append((path, count))
+            self._bytes += count
             past: list[Path] = []
             while self._bytes > self._bytes_max:
                 old, old_bytes = self._kept.popleft()

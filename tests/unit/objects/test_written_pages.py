@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lakestream.world.objects.written_pages import COUNTED_BYTES_MIN, WrittenPages
+from lakestream.world.objects.written_pages import WORTH_BYTES_MIN, WrittenPages
 
 KIB = 1024
 
@@ -35,11 +35,14 @@ def test_the_oldest_files_are_dropped_once_there_are_too_many_bytes(tmp_path: Pa
     assert dropped == ["a", "b"]
 
 
-def test_small_files_count_enough_to_keep_the_list_short(tmp_path: Path, dropped: list[str]) -> None:
-    pages = WrittenPages(bytes_max=3 * COUNTED_BYTES_MIN)
-    for name in "abcde":
-        write(pages, tmp_path / name, 1)
-    assert dropped == ["a", "b"]
+def test_small_files_are_left_to_the_kernel(tmp_path: Path, dropped: list[str]) -> None:
+    pages = WrittenPages(bytes_max=100 * KIB)
+    write(pages, tmp_path / "a", 100 * KIB)
+    for name in "bcde":
+        write(pages, tmp_path / name, WORTH_BYTES_MIN - 1)
+    assert dropped == []
+    write(pages, tmp_path / "f", WORTH_BYTES_MIN)
+    assert dropped == ["a"]
 
 
 def test_a_file_that_was_deleted_meanwhile_is_passed_over(tmp_path: Path, dropped: list[str]) -> None:
