@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from gzip import GzipFile
+from io import BytesIO
 
 from lakestream.catalog.commit_names import numbered, version_of
 from lakestream.catalog.kept import Kept
@@ -28,8 +30,6 @@ COMPRESSION = "write.metadata.compression-codec"
 METADATA_PATH = "write.metadata.path"
 _PREVIOUS_VERSIONS_DEFAULT = 100
 _GZIP_MAGIC = b"\x1f\x8b"
-_GZIP_BITS = 31
-"""zlib's name for gzip of any window."""
 _UNPACKED_BYTES_MAX = 512 * 1024 * 1024
 """A few kilobytes that someone offers may unpack to any size; no table comes near this one."""
 _PACKED_END = ".gz.metadata.json"
@@ -98,7 +98,7 @@ def decode_metadata(content: Buffer, location: str) -> MetadataFile:
     try:
         text = _unpacked(content) if bytes(content[:2]) == _GZIP_MAGIC else bytes(content)
         metadata = json.loads(text)
-    except (ValueError, zlib.error) as error:
+    except (ValueError, EOFError, OSError, zlib.error) as error:
         raise DamagedTable(f"{location} is no metadata file ({error}): restore it from a backup") from error
     if not isinstance(metadata, dict) or "format-version" not in metadata or "location" not in metadata:
         raise DamagedTable(f"{location} is no metadata file: it has no format version or no location")
@@ -174,11 +174,10 @@ def _is_packed(location: str) -> bool:
 
 
 def _unpacked(content: Buffer) -> bytes:
-    """Raises ValueError for what is cut off or too large, zlib.error for what is no gzip."""
-    unpacker = zlib.decompressobj(_GZIP_BITS)
-    text = unpacker.decompress(content, _UNPACKED_BYTES_MAX)
-    if not unpacker.eof:
-        raise ValueError(f"it is cut off, or has more than {_UNPACKED_BYTES_MAX >> 20} MiB")
+    """All its members. Raises EOFError, OSError or zlib.error for what is damaged, ValueError for what is too large."""
+    text = GzipFile(fileobj=BytesIO(content)).read(_UNPACKED_BYTES_MAX + 1)
+    if len(text) > _UNPACKED_BYTES_MAX:
+        raise ValueError(f"it has more than {_UNPACKED_BYTES_MAX >> 20} MiB")
     return text
 
 
