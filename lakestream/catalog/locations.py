@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from lakestream.model.errors import ObjectExists, ObjectMissing
 from lakestream.model.table import TableId
 from lakestream.model.table_errors import DamagedTable, InvalidLocation
+from lakestream.world.ids import is_ulid
 from lakestream.world.objects.keys import key_problem
 from lakestream.world.objects.store import Buffer, ObjectStore
 
@@ -113,12 +114,20 @@ class TableObjects:
 
     async def delete(self, locations: Sequence[str]) -> None:
         """What is missing is no error."""
-        await self._objects.delete([self.key_of(location) for location in locations])
+        keys = [self.key_of(location) for location in locations]
+        await self._objects.delete(keys)
+        for folder in sorted({key.rpartition("/")[0] for key in keys}):
+            if is_ulid(folder.rpartition("/")[2]):  # a job's own: its files go when it has long ended
+                await self._objects.foresee_no_puts(folder)
 
     async def delete_below(self, folder: str, *, but: Collection[str] = ()) -> int:
-        """Everything below a location but for some keys. Returns how many objects there were."""
-        keys = [info.key async for info in self._objects.list(self.key_of(folder) + "/") if info.key not in but]
+        """Everything below a location, which nobody writes to any more; or all but some keys. Returns how many objects
+        there were."""
+        prefix = self.key_of(folder)
+        keys = [info.key async for info in self._objects.list(f"{prefix}/") if info.key not in but]
         await self._objects.delete(keys)
+        if not but:
+            await self._objects.foresee_no_puts(prefix)
         return len(keys)
 
 

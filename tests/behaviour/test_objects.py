@@ -214,6 +214,22 @@ def test_puts_that_were_foreseen_are_puts_like_others(run: Run) -> None:
     run(ask)
 
 
+def test_where_no_puts_were_foreseen_objects_stay_and_puts_are_puts_like_others(run: Run) -> None:
+    async def ask(store: ObjectStore) -> None:
+        for key in ("jobs/1/a", "jobs/1/deep/b", "jobs/2/c"):
+            await store.put(key, [key.encode()])
+        await store.delete(["jobs/1/deep/b", "jobs/2/c"])
+        for prefix in ("jobs/1", "jobs/2", "jobs/3"):
+            await store.foresee_no_puts(prefix)
+        assert await keys_below(store, "") == ["jobs/1/a"]
+        for key in ("jobs/2/c", "jobs/1/deep/b"):
+            await store.put(key, [b"again"])
+        assert await keys_below(store, "jobs/") == ["jobs/1/a", "jobs/1/deep/b", "jobs/2/c"]
+        assert bytes(await store.get("jobs/2/c")) == b"again"
+
+    run(ask)
+
+
 def test_a_listing_is_in_key_order_and_by_string_prefix(run: Run) -> None:
     keys = ["a", "wal/b-c", "wal/b/1", "wal/b/2", "wal/b0", "wal/c", "walrus"]
 

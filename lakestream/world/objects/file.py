@@ -6,7 +6,9 @@ The name appears last and by `link`, which fails if it is taken. A reader or a c
 whole object or none, and of many writers of one key one wins. The work runs in `Threads`.
 """
 
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TypeVar
@@ -78,6 +80,10 @@ class FileObjects:
     async def foresee_puts(self, count: int) -> None:
         await self._threads.run(self._spares.fill, count)
 
+    async def foresee_no_puts(self, prefix: str) -> None:
+        folder = self._root / checked_key(prefix)
+        await self._threads.run(_remove_empty_folders, folder)
+
     async def close(self) -> None:
         self._spares.close()
 
@@ -120,3 +126,10 @@ def _unlink_all(paths: Sequence[Path]) -> None:
     # No fsync: a deletion that a power cut undoes is an unknown object, which the sweep removes again.
     for path in paths:
         path.unlink(missing_ok=True)
+
+
+def _remove_empty_folders(top: Path) -> None:
+    """It, and those below it."""
+    for folder, _, _ in os.walk(top, topdown=False):
+        with suppress(OSError):  # it has files, or someone else was faster
+            os.rmdir(folder)

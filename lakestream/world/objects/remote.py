@@ -83,6 +83,9 @@ class RemoteObjects:
     async def foresee_puts(self, count: int) -> None:
         pass
 
+    async def foresee_no_puts(self, prefix: str) -> None:
+        pass
+
     async def close(self) -> None:
         pass
 

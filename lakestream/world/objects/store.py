@@ -56,4 +56,9 @@ class ObjectStore(Protocol):
         """So many puts will come, and someone will wait for them: what can be done for them before is done now."""
         ...
 
+    async def foresee_no_puts(self, prefix: str) -> None:
+        """Nobody puts anything below this folder any more: what a store keeps for it beside objects goes. What is there
+        stays, and a put that comes all the same is a put like others."""
+        ...
+
     async def close(self) -> None: ...

@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from lakestream.storage.garbage.retention import apply_retention
+from lakestream.world.ids import is_ulid
 from tests.integration.tables.lake import RunningLake, running_lake
 from tests.integration.up_process import command
 
@@ -26,6 +27,10 @@ def lake(tmp_path: Path) -> Iterator[RunningLake]:
 
 def data_files(lake: RunningLake) -> set[Path]:
     return set(lake.objects.glob("tables/**/*.parquet"))
+
+
+def job_folders(lake: RunningLake) -> set[Path]:
+    return {path for path in lake.objects.glob("tables/*-log/*") if is_ulid(path.name)}
 
 
 def read(lake: RunningLake, topic: str, count: int) -> list[tuple[int, bytes]]:
@@ -71,6 +76,7 @@ def test_old_records_leave_the_log_the_table_and_the_disk(lake: RunningLake) -> 
         ]
     lake.upkeep()
     assert data_files(lake) == new_files
+    assert job_folders(lake) == {path.parent for path in new_files}, "a job's folder goes with the last of its files"
     done = lake.command("verify", "orders", "--json")
     found = json.loads(done.stdout.splitlines()[-1])
     assert done.returncode == 0, found

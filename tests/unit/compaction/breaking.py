@@ -85,6 +85,9 @@ class MortalObjects:
     async def foresee_puts(self, count: int) -> None:
         await self._inner.foresee_puts(count)
 
+    async def foresee_no_puts(self, prefix: str) -> None:
+        await self._inner.foresee_no_puts(prefix)
+
     async def close(self) -> None:
         pass
 

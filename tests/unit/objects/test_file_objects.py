@@ -158,3 +158,25 @@ def test_a_range_that_reaches_past_the_end_is_cut_there(tmp_path: Path) -> None:
     objects = FileObjects(tmp_path, InlineThreads())
     assert asyncio.run(objects.get_range("a", 2, 100)) == b"cdefgh"
     assert asyncio.run(objects.get_range("a", 8, 100)) == b""
+
+
+def test_folders_go_where_no_more_puts_are_foreseen_and_only_if_they_are_empty(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = FileObjects(tmp_path, InlineThreads())
+        for key in ("tables/a/1/x", "tables/a/1/deep/y", "tables/a/2/z", "tables/b/w"):
+            await store.put(key, [b"x"])
+        await store.delete(["tables/a/1/x", "tables/a/1/deep/y"])
+        await store.foresee_no_puts("tables/a")
+        assert folders_below(tmp_path) == ["tables", "tables/a", "tables/a/2", "tables/b"]
+        await store.delete(["tables/a/2/z"])
+        await store.foresee_no_puts("tables/a")
+        await store.foresee_no_puts("tables/a")
+        assert folders_below(tmp_path) == ["tables", "tables/b"]
+        await store.put("tables/a/2/z", [b"late"])
+        assert files_below(tmp_path) == ["tables/a/2/z", "tables/b/w"]
+
+    asyncio.run(scenario())
+
+
+def folders_below(root: Path) -> list[str]:
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_dir())

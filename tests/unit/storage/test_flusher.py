@@ -296,7 +296,10 @@ def test_a_wait_that_was_cut_short_does_not_cut_the_next_one_short() -> None:
 def test_an_idle_broker_writes_its_last_receipts() -> None:
     async def story(world: World) -> None:
         await world.wal.append(wal_batch(1))
-        await asyncio.sleep(0.3)
+        async with asyncio.timeout(10):
+            while len(world.commits.commits) < 2:
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.2)  # one that has written them has no more to write
         assert [len(commit.batches) for commit in world.commits.commits] == [1, 0]
 
     run(story, receipt_idle_seconds=0.1)
