@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import struct
+import sys
 
 import pytest
 
@@ -287,6 +288,9 @@ def test_a_client_that_waits_for_room_is_not_taken_for_stalled(loop: str) -> Non
 
 
 def test_a_client_that_does_not_read_holds_a_bounded_amount(loop: str) -> None:
+    if loop == "asyncio" and ((3, 12) <= sys.version_info < (3, 12, 9) or (3, 13) <= sys.version_info < (3, 13, 2)):
+        pytest.skip("this Python's own loop never pauses after writelines (gh-127655); brokers run on uvloop")
+
     async def main() -> None:
         async with serving(write_buffer_bytes_max=256 * 1024, inflight_requests_max=16) as it:
             it.log.fetch_bytes = 1 * MIB
