@@ -11,8 +11,8 @@ from lakestream.protocol.kafka.errors import KafkaError
 from lakestream.protocol.kafka.registry import Api, Later, RequestContext
 from lakestream.protocol.kafka.wire import messages
 from tests.unit.connection.frames import decoded_response, heartbeat_frame
+from tests.unit.connection.requests import produce
 from tests.unit.connection.serving import APIS, HEARTBEAT, LOOPS, heartbeat_error, run, serving, until
-from tests.unit.connection.test_server import produce
 
 pytestmark = pytest.mark.parametrize("loop", list(LOOPS))
 

@@ -1,0 +1,89 @@
+"""Clients that stop in the middle, wait, idle or do not read: what they hold has a bound. On both event loops."""
+
+import asyncio
+import sys
+
+import pytest
+
+from tests.unit.connection.requests import fetch, produce
+from tests.unit.connection.serving import LOOPS, run, serving, until
+
+MIB = 1024 * 1024
+pytestmark = pytest.mark.parametrize("loop", list(LOOPS))
+
+
+def test_a_client_that_stops_in_the_middle_of_a_frame_is_let_go(loop: str) -> None:
+    async def main() -> None:
+        async with serving(inflight_bytes_max=1 * MIB, stall_ms_max=200) as it:
+            stalled, other = await it.client(), await it.client()
+            stalled.send(produce(1, records=bytes(900_000))[:1000])
+            await until(lambda: it.inflight.held > 0)
+            other.send(produce(2, records=bytes(500_000), mode=1))
+            assert await stalled.is_closed_by_server()
+            assert await other.correlation_id() == 2
+
+    run(loop, main())
+
+
+def test_a_client_that_waits_for_room_is_not_taken_for_stalled(loop: str) -> None:
+    async def main() -> None:
+        async with serving(inflight_bytes_max=1 * MIB, stall_ms_max=100, idle_ms_max=100) as it:
+            holder, waiter = await it.client(), await it.client()
+            holder.send(produce(1, records=bytes(900_000)))
+            await until(lambda: len(it.log.pending) == 1)
+            waiter.send(produce(2, records=bytes(500_000)))
+            await until(lambda: it.inflight.waiting == 1)
+            await asyncio.sleep(0.4)
+            assert it.server.connections == 2
+            it.log.finish()
+            await until(lambda: len(it.log.pending) == 1)
+            it.log.finish()
+            assert await waiter.correlation_id() == 2
+
+    run(loop, main())
+
+
+def test_a_client_that_does_not_read_holds_a_bounded_amount(loop: str) -> None:
+    if loop == "asyncio" and ((3, 12) <= sys.version_info < (3, 12, 9) or (3, 13) <= sys.version_info < (3, 13, 2)):
+        pytest.skip("this Python's own loop never pauses after writelines (gh-127655); brokers run on uvloop")
+
+    async def main() -> None:
+        async with serving(write_buffer_bytes_max=256 * 1024, inflight_requests_max=16) as it:
+            it.log.fetch_bytes = 1 * MIB
+            it.log.fetch_waits.set()
+            client = await it.client()
+            client.reader._transport.pause_reading()  # type: ignore[attr-defined]
+            client.send(b"".join(fetch(at) for at in range(60)))
+            await until(lambda: it.metrics.counts["paused requests"] > 0)
+            await asyncio.sleep(0.1)
+            assert it.log.story.count("fetch") <= 40
+            client.reader._transport.resume_reading()  # type: ignore[attr-defined]
+            assert [await client.correlation_id() for _ in range(60)] == list(range(60))
+
+    run(loop, main())
+
+
+def test_a_client_that_never_reads_is_let_go(loop: str) -> None:
+    async def main() -> None:
+        async with serving(write_buffer_bytes_max=64 * 1024, stall_ms_max=200) as it:
+            it.log.fetch_bytes = 16 * MIB
+            it.log.fetch_waits.set()
+            client = await it.client()
+            client.reader._transport.pause_reading()  # type: ignore[attr-defined]
+            client.send(fetch(1))
+            await until(lambda: it.server.connections == 0)
+
+    run(loop, main())
+
+
+def test_an_idle_connection_is_closed_and_one_that_waits_for_us_is_not(loop: str) -> None:
+    async def main() -> None:
+        async with serving(idle_ms_max=150) as it:
+            idle, waits = await it.client(), await it.client()
+            waits.send(fetch(1))
+            assert await idle.is_closed_by_server()
+            await asyncio.sleep(0.3)
+            it.log.fetch_waits.set()
+            assert await waits.correlation_id() == 1
+
+    run(loop, main())
