@@ -13,10 +13,11 @@ from tests.integration.kafka.wire_client import WireClient
 TOPIC = "read"
 GROUP = "survivors"
 PARTITIONS = 4
-SESSION_MS = 30_000
-"""A broker's lease is 5 s, the rest is the client's: a member of librdkafka that waits for a commit may take ten more
-(it closes its connection to the coordinator each time it has found it anew, and looks for it again)."""
-PATIENCE_SECONDS = 60
+SESSION_MS = 45_000
+"""As it comes. A broker's lease is 5 s, the rest is the client's: a member of librdkafka that waits for a commit may
+take ten more, and once took over thirty (it closes its connection to the coordinator each time it has found it anew,
+and looks for it again)."""
+PATIENCE_SECONDS = 90
 PROMPT: dict[str, str | int] = {"reconnect.backoff.max.ms": 500}
 """librdkafka waits for up to 10 s before it tries again to reach a broker that it could not reach. A broker that was
 killed and is started again under its name would be found late: the clients' own pause would be most of what is seen."""
@@ -96,7 +97,9 @@ def outlive(bootstrap: str, protocol: str, kill: Callable[[int], None], ask: Cal
         seconds = time.monotonic() - died_at
         assert [reader.taken for reader in readers] == [[], []], "their coordinator's death is not theirs"
         described = described_members(bootstrap)
-        assert described == members, f"whoever is thrown out comes back under another id ({seconds:.1f} s)"
+        assert described == members, (
+            f"thrown out after {seconds:.1f} s: {members - described}, new: {described - members}"
+        )
     finally:
         for reader in readers:
             reader.close()

@@ -1,6 +1,6 @@
 """A group's coordinator is killed: its members go on at the other broker, and no committed offset is lost.
 
-All is set as it comes, but for sessions: members have 30 s, and the lease of a dead broker runs for 5.
+All is set as it comes: members have 45 s, and the lease of a dead broker runs for 5.
 """
 
 import os
