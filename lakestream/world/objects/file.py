@@ -82,7 +82,7 @@ class FileObjects:
 
     async def foresee_no_puts(self, prefix: str) -> None:
         folder = self._root / checked_key(prefix)
-        await self._threads.run(_remove_empty_folders, folder)
+        await self._threads.run(self._remove_empty_folders, folder)
 
     async def close(self) -> None:
         self._spares.close()
@@ -99,6 +99,13 @@ class FileObjects:
             make_folder_durably(path.parent, self._durable_folders)
             create_durably(path, parts, self._spares)
         self._written_pages.wrote(path, sum(map(len, parts)))
+
+    def _remove_empty_folders(self, top: Path) -> None:
+        """It, and those below it. Whoever makes one of them again has yet to make it durable."""
+        for folder, _, _ in os.walk(top, topdown=False):
+            with suppress(OSError):  # it has files, or someone else was faster
+                os.rmdir(folder)
+                self._durable_folders.discard(Path(folder))
 
     def _explained(self, key: str, work: Callable[[], T]) -> T:
         """Do the work; what the system says against it becomes one of our errors."""
@@ -126,10 +133,3 @@ def _unlink_all(paths: Sequence[Path]) -> None:
     # No fsync: a deletion that a power cut undoes is an unknown object, which the sweep removes again.
     for path in paths:
         path.unlink(missing_ok=True)
-
-
-def _remove_empty_folders(top: Path) -> None:
-    """It, and those below it."""
-    for folder, _, _ in os.walk(top, topdown=False):
-        with suppress(OSError):  # it has files, or someone else was faster
-            os.rmdir(folder)

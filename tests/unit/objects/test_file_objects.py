@@ -178,5 +178,32 @@ def test_folders_go_where_no_more_puts_are_foreseen_and_only_if_they_are_empty(t
     asyncio.run(scenario())
 
 
+def test_a_folder_that_was_removed_and_made_again_is_made_durable_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By an engine, say, which syncs nothing."""
+    synced: list[Path] = []
+    sync_folder = durable_file.sync_folder
+
+    def noted(folder: Path) -> None:
+        synced.append(folder)
+        sync_folder(folder)
+
+    monkeypatch.setattr(durable_file, "sync_folder", noted)
+
+    async def scenario() -> None:
+        store = FileObjects(tmp_path, InlineThreads())
+        await store.put("tables/a/x", [b"x"])
+        await store.delete(["tables/a/x"])
+        await store.foresee_no_puts("tables/a")
+        synced.clear()
+        (tmp_path / "tables" / "a").mkdir()
+        await store.put("tables/a/y", [b"y"])
+        await store.put("tables/a/z", [b"z"])
+
+    asyncio.run(scenario())
+    assert synced == [tmp_path / "tables"]
+
+
 def folders_below(root: Path) -> list[str]:
     return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_dir())
