@@ -14,6 +14,7 @@ from contextlib import suppress
 from urllib.parse import unquote, urlsplit
 
 from lakestream.model.errors import ObjectExists, ObjectMissing
+from lakestream.model.job import JobId
 from lakestream.model.table import TableId
 from lakestream.model.table_errors import DamagedTable, InvalidLocation
 from lakestream.world.ids import is_ulid
@@ -47,6 +48,15 @@ class TableObjects:
     def commits_folder(self, table: TableId) -> str:
         """Where the catalog writes metadata files, manifests and manifest lists of a topic's table: commit_names.py."""
         return f"{self.log_folder(table)}/metadata"
+
+    def job_folder(self, table: TableId, job: JobId) -> str:
+        """Where a job of compaction writes data files and their ledger, and nobody else writes."""
+        return f"{self.log_folder(table)}/{job}"
+
+    def job_of(self, location: str) -> JobId | None:
+        """The job in whose folder it lies, if it lies in one."""
+        _, owner, job, *rest = [*self.key_of(location).split("/"), "", ""]
+        return job if owner.endswith(LOG_FOLDER_END) and is_ulid(job) and any(rest) else None
 
     def key_of(self, location: str) -> str:
         """Raises InvalidLocation for one outside the tables' folder."""
@@ -114,11 +124,10 @@ class TableObjects:
 
     async def delete(self, locations: Sequence[str]) -> None:
         """What is missing is no error."""
-        keys = [self.key_of(location) for location in locations]
-        await self._objects.delete(keys)
-        for folder in sorted({key.rpartition("/")[0] for key in keys}):
-            if is_ulid(folder.rpartition("/")[2]):  # a job's own: its files go when it has long ended
-                await self._objects.foresee_no_puts(folder)
+        await self._objects.delete([self.key_of(location) for location in locations])
+        of_jobs = {location.rpartition("/")[0] for location in locations if self.job_of(location) is not None}
+        for folder in sorted(of_jobs):  # files of a job go when it has long ended
+            await self._objects.foresee_no_puts(self.key_of(folder))
 
     async def delete_below(self, folder: str, *, but: Collection[str] = ()) -> int:
         """Everything below a location, which nobody writes to any more; or all but some keys. Returns how many objects

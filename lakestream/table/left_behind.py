@@ -16,7 +16,6 @@ from lakestream.catalog.locations import TableObjects
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
 from lakestream.model.job import JobId, LeftJob
-from lakestream.model.table import TableId
 from lakestream.world.ids import ulid_ms
 
 log = structlog.get_logger(__name__)
@@ -34,10 +33,6 @@ class LeftBehind:
         self._locations = locations
         self._watched: dict[JobId, tuple[LeftJob, frozenset[str]]] = {}
         """Committed jobs that may get files which nobody counts, with the keys of those that count."""
-
-    def folder(self, table: TableId, job: JobId) -> str:
-        """Where a job writes: everything of it, and nothing else, lies below."""
-        return f"{self._locations.log_folder(table)}/{job}"
 
     async def drop(self, job: LeftJob) -> None:
         """Give up a job of our own and delete its files; one that turns out to be committed keeps them."""
@@ -71,7 +66,7 @@ class LeftBehind:
 
     async def _delete(self, job: LeftJob, *, but: frozenset[str] = frozenset()) -> bool:
         try:
-            await self._locations.delete_below(self.folder(job.table, job.id), but=but)
+            await self._locations.delete_below(self._locations.job_folder(job.table, job.id), but=but)
         except LakestreamError as error:
             # The job stays dropped, or watched: the sweep comes back to it.
             log.warning("files that a job left could not be deleted yet", job=job.id, error=str(error))

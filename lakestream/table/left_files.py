@@ -15,7 +15,7 @@ from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import what_went_wrong
 from lakestream.model.table import TableId, TableKind
 from lakestream.world.clock import Clock
-from lakestream.world.ids import is_ulid, ulid_ms
+from lakestream.world.ids import ulid_ms
 
 log = structlog.get_logger(__name__)
 
@@ -63,11 +63,10 @@ class LeftFiles:
         """Delete what no snapshot reaches of the jobs begun before then, or of all where none can be under way. Returns
         where the table was, if there are no younger jobs. Raises DamagedTable."""
         # Listed first: what is committed meanwhile is then found to be referred to.
-        folder = self._locations.log_folder(table)
         there = [
             (location, job)
-            for location in await self._locations.list_below(folder)
-            if is_ulid(job := location.removeprefix(f"{folder}/").partition("/")[0])
+            for location in await self._locations.list_below(self._locations.log_folder(table))
+            if (job := self._locations.job_of(location)) is not None
         ]
         pointer = await self._store.tables.table_with_id(table)
         if pointer is None or pointer.kind not in SWEPT_KINDS:

@@ -180,7 +180,7 @@ class Pipeline:
 
     def _job(self, lease: CompactionLease, plan: PlannedJob) -> BegunJob:
         id = self._ids.ulid()
-        return BegunJob(id=id, token=lease.token, plan=plan, folder=self._left_behind.folder(plan.table, id))
+        return BegunJob(id=id, token=lease.token, plan=plan, folder=self._locations.job_folder(plan.table, id))
 
     def _judge(self, jobs: Sequence[BegunJob], ended: Sequence[bool | BaseException]) -> None:
         """Raise what concerns more than one job. A store that answered for others is not away: what it does not answer

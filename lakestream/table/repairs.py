@@ -137,7 +137,7 @@ class Repairs:
     async def _rewritten(
         self, job: JobId, pointer: TablePointer, repair: Repair, parts: tuple[SetAside, ...]
     ) -> RewrittenJob:
-        folder = self._left_behind.folder(pointer.id, job)
+        folder = self._locations.job_folder(pointer.id, job)
         work = Work(job=job, topic=repair.topic, folder=folder, set_aside=parts)
         done = (await self._rewriting.rewrite([work]))[job]
         if done.error is not None:

@@ -46,3 +46,11 @@ def test_a_tables_folders_go_with_it(tmp_path: Path) -> None:
         assert folders_below(tmp_path) == ["tables"]
 
     asyncio.run(scenario())
+
+
+def test_only_what_lies_in_a_jobs_own_folder_is_of_a_job(tmp_path: Path) -> None:
+    objects = TableObjects(FileObjects(tmp_path, InlineThreads()))
+    table, log, job = objects.table_location(TABLE), objects.log_folder(TABLE), objects.job_folder(TABLE, JOB)
+    assert objects.job_of(f"{job}/0.parquet") == objects.job_of(f"{job}/deeper/0.parquet") == JOB
+    for elsewhere in (job, f"{log}/metadata/v1.json", f"{log}/v1.json", log, f"{table}/{JOB}/0.parquet"):
+        assert objects.job_of(elsewhere) is None
