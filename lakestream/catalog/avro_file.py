@@ -12,6 +12,7 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import fastavro
 
@@ -23,16 +24,15 @@ _MAGIC = b"Obj\x01"
 _LEVEL = 1
 """Entries of one table are much alike: higher levels cost twice the time for a tenth of the size."""
 _RAW_DEFLATE = -15
+_MARKER_BYTES = 16
 _LONGS_KEPT = 8192
 """Ids of columns, counts of rows, lengths of texts: most numbers come again with the next file."""
 
 
 def avro_file(schema: str, rows: Sequence[bytes], about: Mapping[str, str]) -> bytes:
     """`schema` as JSON; `rows` encoded by it."""
-    header = {"avro.schema": schema, "avro.codec": "deflate", **about}
-    entries = b"".join(text_bytes(name) + text_bytes(value) for name, value in header.items())
-    start = _MAGIC + long_bytes(len(header)) + entries + long_bytes(0)
-    marker = hashlib.sha256(start).digest()[:16]
+    start = _start({"avro.schema": schema, "avro.codec": "deflate", **about})
+    marker = hashlib.sha256(start).digest()[:_MARKER_BYTES]
     if not rows:
         return start + marker
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW_DEFLATE)
@@ -41,11 +41,34 @@ def avro_file(schema: str, rows: Sequence[bytes], about: Mapping[str, str]) -> b
 
 
 def avro_rows(content: Buffer, location: str) -> list[Json]:
-    """Raises DamagedTable."""
+    """With values as Avro has them: days and microseconds as numbers, however far off. Raises DamagedTable."""
     try:
-        return list(fastavro.reader(io.BytesIO(content)))  # type: ignore[arg-type]
+        return list(fastavro.reader(io.BytesIO(_without_logical_types(content))))  # type: ignore[arg-type]
     except Exception as error:  # fastavro raises whatever damaged bytes lead it to
         raise DamagedTable(f"{location} cannot be read ({error}): restore it from a backup of the bucket") from error
+
+
+def _start(about: Mapping[str, str]) -> bytes:
+    """All before the first marker."""
+    entries = b"".join(text_bytes(name) + text_bytes(value) for name, value in about.items())
+    return _MAGIC + long_bytes(len(about)) + entries + long_bytes(0)
+
+
+def _without_logical_types(content: Buffer) -> bytes:
+    """The same file. Python's own dates, which fastavro would make, end with the year 9999; Iceberg's do not."""
+    source = io.BytesIO(content)
+    about = fastavro.reader(source).metadata
+    schema = schema_text(_plain(json.loads(about["avro.schema"])))
+    return _start({**about, "avro.schema": schema}) + bytes(content[source.tell() - _MARKER_BYTES :])
+
+
+def _plain(schema: Any) -> Any:
+    match schema:
+        case dict():
+            return {name: _plain(part) for name, part in schema.items() if name != "logicalType"}
+        case list():
+            return [_plain(part) for part in schema]
+    return schema
 
 
 def schema_text(schema: Json) -> str:

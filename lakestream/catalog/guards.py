@@ -6,7 +6,7 @@ Kafka reads, and nobody but the catalog moves it. Ordinary tables are not guarde
 
 from collections.abc import Callable, Iterable, Sequence
 
-from lakestream.catalog.schema_ids import fields_by_id
+from lakestream.catalog.topic_columns import columns_problem, system_columns_problem
 from lakestream.catalog.updates.draft import LAST_ADDED
 from lakestream.catalog.values import (
     Json,
@@ -14,7 +14,6 @@ from lakestream.catalog.values import (
     by_id,
     wanted,
     wanted_ids,
-    wanted_objects,
     wanted_strings,
     wanted_texts,
 )
@@ -23,7 +22,6 @@ from lakestream.model.table import MAIN_BRANCH, OWN_BRANCHES
 from lakestream.model.table_errors import Guarded
 
 DROPPABLE = "lakestream.droppable"
-_SYSTEM_PREFIX = "__"
 _OWN_PREFIX = "lakestream."
 _CATALOGS_PROPERTIES = ("write.metadata.path", "encryption.key-id")
 _EQUALITY_DELETES = ("added-equality-deletes", "added-equality-delete-files")
@@ -145,50 +143,20 @@ def _is_own_property(name: str) -> bool:
 
 def _same_system_columns(metadata: Metadata, update: Json) -> str | None:
     schema = wanted(update, "schema", dict)
-    return _system_columns_problem(metadata, schema) or _new_columns_problem(metadata, schema)
+    return system_columns_problem(metadata, schema) or columns_problem(metadata, schema)
 
 
 def _schema_with_system_columns(metadata: Metadata, update: Json) -> str | None:
     id = wanted(update, "schema-id", int)
     schema = by_id(metadata["schemas"], "schema-id", id)
     # The one added in the same change was looked at when it was added.
-    return None if id == LAST_ADDED or schema is None else _system_columns_problem(metadata, schema)
+    return None if id == LAST_ADDED or schema is None else system_columns_problem(metadata, schema)
 
 
 def _not_the_logs_spec(metadata: Metadata, update: Json) -> str | None:
     if _LOG_SPEC_ID in wanted_ids(update, "spec-ids"):
         return f"the log's files have partition spec {_LOG_SPEC_ID}"
     return None
-
-
-def _system_columns_problem(metadata: Metadata, schema: Json) -> str | None:
-    current = by_id(metadata["schemas"], "schema-id", metadata["current-schema-id"]) or {"fields": []}
-    before, after = _system_columns(current), _system_columns(schema)
-    if before != after:
-        changed = min(before.keys() ^ after.keys(), default=None) or min(n for n in before if before[n] != after[n])
-        return f"'{changed}' begins with '{_SYSTEM_PREFIX}', and such columns belong to the topic"
-    return None
-
-
-def _new_columns_problem(metadata: Metadata, schema: Json) -> str | None:
-    """Records have nothing for others' columns, and ids below the last one are the topic's to give."""
-    known = {id: field for one in metadata["schemas"] for id, field in fields_by_id(one).items()}
-    for id, field in fields_by_id(schema).items():
-        if id not in known and id <= metadata["last-column-id"]:
-            return f"field id {id} is not above {metadata['last-column-id']}, and may become another column's"
-        required = field.get("required") and not known.get(id, {}).get("required")
-        if required and field.get("initial-default") is None:
-            return f"'{field.get('name')}' would be required, and records have no value for it: make it optional"
-    return None
-
-
-def _system_columns(schema: Json) -> dict[str, Json]:
-    fields = {wanted(field, "name", str): field for field in wanted_objects(schema, "fields")}
-    return {
-        name: {part: field.get(part) for part in ("id", "type", "required")}
-        for name, field in fields.items()
-        if name.startswith(_SYSTEM_PREFIX)
-    }
 
 
 RULES: dict[str, Rule] = {

@@ -15,7 +15,8 @@ from lakestream.catalog.metadata_file import METADATA_PATH, MetadataFiles
 from lakestream.catalog.offered_snapshots import OfferedSnapshots
 from lakestream.catalog.requests import TableChange, checked_name
 from lakestream.catalog.requirements import check_requirements, is_create
-from lakestream.catalog.values import Metadata
+from lakestream.catalog.topic_columns import with_system_columns
+from lakestream.catalog.values import Json, Metadata
 from lakestream.catalog.whole_table import check_whole, completed
 from lakestream.metadata.missing import shown_table
 from lakestream.model.errors import LakestreamError
@@ -79,14 +80,16 @@ class Preparing:
         file = await self._files.read(pointer.metadata_location)
         base = replace(file, metadata=completed(file.metadata))
         check_requirements(base.metadata, change.requirements)
+        updates: Sequence[Json] = change.updates
         if pointer.kind is TableKind.TOPIC:
-            check_change(base.metadata, change.updates)
+            check_change(base.metadata, updates)
+            updates = with_system_columns(base.metadata, updates)
         now_ms = self._clock.wall_ms()
-        changed = apply_updates(base.metadata, change.updates, now_ms=now_ms)
+        changed = apply_updates(base.metadata, updates, now_ms=now_ms)
         check_locations(self._objects, changed)
         if pointer.kind is TableKind.TOPIC:
             check_heads(base.metadata, changed)
-            await self._offered.check(changed, change.updates, now_ms=now_ms)
+            await self._offered.check(changed, updates, now_ms=now_ms)
         # A stranger's commit to a topic's table is as safe from other strangers as our own.
         folder = self._objects.commits_folder(pointer.id) if pointer.kind is TableKind.TOPIC else None
         next = await self._files.write_next(base, changed, folder=folder)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from lakestream.catalog.entries import ManifestFile
 from lakestream.catalog.manifests import Content
 from lakestream.catalog.partition_values import merged_summaries
+from lakestream.catalog.values import Json
 
 FAN_IN = 16
 """Manifests that make one. Fewer would rewrite entries more often, more would make readers open more manifests."""
@@ -59,10 +60,16 @@ def rolled_row(
         "deleted_rows_count": 0,
         "existing_files_count": sum(map(live_files, group)),
         "existing_rows_count": sum(map(live_rows, group)),
-        "partitions": merged_summaries(types, [manifest["partitions"] or [] for manifest in group]),
+        "partitions": _merged_partitions(types, group),
         # Every entry has its own row id by now; the manifest's only says that it needs no new ones.
         "first_row_id": min(first_row_ids, default=None),
     }
+
+
+def _merged_partitions(types: Sequence[str], group: Sequence[ManifestFile]) -> list[Json] | None:
+    """None where one of them states none, as it may: nobody knows then what is in all of them."""
+    stated = [manifest["partitions"] for manifest in group]
+    return None if None in stated else merged_summaries(types, stated)
 
 
 def live_files(manifest: ManifestFile) -> int:

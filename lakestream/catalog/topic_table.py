@@ -97,14 +97,15 @@ def branch_table(metadata: Metadata, branch: str, fields: Sequence[Json]) -> Met
     table's own schema says of them. Without snapshot where there is no such branch yet. Its folder is the table's own,
     so it says that its files are others' too: orphans and garbage are not to be told from here."""
     head = (metadata["refs"].get(branch) or {}).get("snapshot-id")
-    schema = _with_fields(by_id(metadata["schemas"], "schema-id", metadata["current-schema-id"]) or {}, fields)
-    others = [one for one in metadata["schemas"] if one["schema-id"] != metadata["current-schema-id"]]
+    # Those of before too: whoever reads a snapshot by its id reads it by its own schema, the head's also.
+    schemas = [_with_fields(schema, fields) for schema in metadata["schemas"]]
+    ids = [field["id"] for schema in schemas for field in schema["fields"]]
     return {
         **metadata,
         # Always the same for a table, and not the table's own: engines tell tables apart by it.
         "table-uuid": derived_uuid(metadata["table-uuid"] + suffix_of(branch)),
-        "schemas": [*others, schema],
-        "last-column-id": max([metadata["last-column-id"], *(field["id"] for field in schema["fields"])]),
+        "schemas": schemas,
+        "last-column-id": max([metadata["last-column-id"], *ids]),
         "properties": {**(metadata.get("properties") or {}), GC_ENABLED: "false"},
         **(_at_head(metadata, head) if head is not None else _empty(metadata, branch)),
     }

@@ -17,8 +17,10 @@ from lakestream.model.table_errors import InvalidTableChange
 
 def completed(metadata: Metadata) -> Metadata:
     """The same table with all that a reader would make up for; most tables are whole, and themselves."""
-    missing = [made for name, made in _MADE_UP.items() if metadata.get(name) is None]
-    return metadata | {name: part for made in missing for name, part in made(metadata).items()} if missing else metadata
+    for name, made in _MADE_UP.items():
+        if metadata.get(name) is None:
+            metadata = metadata | made(metadata)
+    return metadata
 
 
 def check_whole(metadata: Metadata) -> None:
@@ -63,11 +65,25 @@ def _schemas(metadata: Metadata) -> Metadata:
 
 
 def _specs(metadata: Metadata) -> Metadata:
-    fields = [
-        {"field-id": PARTITION_FIELD_ID_BEFORE_FIRST + number, **field}
-        for number, field in enumerate(wanted_objects(metadata, "partition-spec"), start=1)
-    ]
+    fields = wanted_objects(metadata, "partition-spec")
     return {"partition-specs": [{"spec-id": 0, "fields": fields}], "default-spec-id": 0}
+
+
+def _partition_ids(metadata: Metadata) -> Metadata:
+    """Files without the last one may have fields without any."""
+    specs = [
+        {**spec, "fields": _numbered(wanted_objects(spec, "fields"))}
+        for spec in wanted_objects(metadata, "partition-specs")
+    ]
+    given = [wanted(field, "field-id", int) for spec in specs for field in spec["fields"]]
+    return {"partition-specs": specs, "last-partition-id": max(given, default=PARTITION_FIELD_ID_BEFORE_FIRST)}
+
+
+def _numbered(fields: list[Json]) -> list[Json]:
+    """Each spec counts its own fields."""
+    return [
+        {"field-id": PARTITION_FIELD_ID_BEFORE_FIRST + number, **field} for number, field in enumerate(fields, start=1)
+    ]
 
 
 def _orders(metadata: Metadata) -> Metadata:
@@ -75,4 +91,11 @@ def _orders(metadata: Metadata) -> Metadata:
     return {"sort-orders": [unsorted], "default-sort-order-id": UNSORTED_ORDER_ID}
 
 
-_MADE_UP = {"refs": _refs, "schemas": _schemas, "partition-specs": _specs, "sort-orders": _orders}
+_MADE_UP = {
+    "refs": _refs,
+    "schemas": _schemas,
+    "partition-specs": _specs,
+    "last-partition-id": _partition_ids,
+    "sort-orders": _orders,
+}
+"""By what is missing; each may build on those before it."""

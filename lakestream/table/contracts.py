@@ -137,7 +137,8 @@ def _record(held: HeldContract) -> dict[str, str]:
 
 def _schema_updates(metadata: Metadata, before: Layout, after: Layout) -> list[Json]:
     schema = by_id(metadata["schemas"], "schema-id", metadata["current-schema-id"]) or {}
-    fields = evolved_fields(schema["fields"], before, after)
+    partition_names = [field["name"] for spec in metadata["partition-specs"] for field in spec["fields"]]
+    fields = evolved_fields(schema["fields"], before, after, reserved=partition_names)
     if fields == schema["fields"]:
         return []
     evolved = {key: value for key, value in schema.items() if key != "schema-id"} | {"fields": fields}

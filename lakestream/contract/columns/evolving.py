@@ -8,7 +8,7 @@ contract itself says something else of it. Columns of others are not touched, an
 stand after the contract's, before the system's. All of this holds for the parts of a struct as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from lakestream.contract.columns.column import Column
@@ -21,41 +21,49 @@ from lakestream.model.rest_column import REST_ID
 Json = dict[str, Any]
 
 
-def evolved_fields(fields: Sequence[Json], before: Layout, after: Layout) -> list[Json]:
-    return _evolved(fields, before.all_columns, after.all_columns)
+def evolved_fields(
+    fields: Sequence[Json], before: Layout, after: Layout, *, reserved: Collection[str] = ()
+) -> list[Json]:
+    """`reserved`: names that no new column may have, nor a renamed one; those of partition fields, which share theirs
+    with columns."""
+    return _evolved(fields, before.all_columns, after.all_columns, frozenset(name.lower() for name in reserved))
 
 
-def _evolved(fields: Sequence[Json], before: Sequence[Column], after: Sequence[Column]) -> list[Json]:
+def _evolved(
+    fields: Sequence[Json], before: Sequence[Column], after: Sequence[Column], reserved: frozenset[str] = frozenset()
+) -> list[Json]:
     """Fields of the table, or of one struct in it."""
     old = {column.id: column for column in before}
     own = {column.id: column for column in after}
     there = {field["id"] for field in fields}
     taken = {field["name"].lower() for field in fields}
-    kept = [_followed(field, old.get(field["id"]), own.get(field["id"]), taken) for field in fields]
-    new = [_named(column, taken) for column in after if column.id not in old and column.id not in there]
+    kept = [_followed(field, old.get(field["id"]), own.get(field["id"]), taken, reserved) for field in fields]
+    new = [_named(column, taken, reserved) for column in after if column.id not in old and column.id not in there]
     places = [at for at, field in enumerate(kept) if field["id"] in own]
     at = places[-1] + 1 if places else 0
     return [*kept[:at], *new, *kept[at:]]
 
 
-def _followed(field: Json, before: Column | None, after: Column | None, taken: set[str]) -> Json:
+def _followed(
+    field: Json, before: Column | None, after: Column | None, taken: set[str], reserved: frozenset[str]
+) -> Json:
     """The field as the layout has it now; as it is, where the layout has not changed or knows nothing of it."""
     if before is None or after is None or before == after:
         return field
-    named = {"name": _new_name(field["name"], after.name, taken)} if before.name != after.name else {}
+    named = {"name": _new_name(field["name"], after.name, taken, reserved)} if before.name != after.name else {}
     described = {"doc": after.doc} if before.doc != after.doc else {}
     return {**field, "type": _grown(field["type"], before, after)} | named | described
 
 
-def _new_name(present: str, wanted: str, taken: set[str]) -> str:
+def _new_name(present: str, wanted: str, taken: set[str], reserved: frozenset[str]) -> str:
     taken.discard(present.lower())
-    name = column_name(wanted, taken)
+    name = column_name(wanted, taken | reserved)
     taken.add(name.lower())
     return name
 
 
-def _named(column: Column, taken: set[str]) -> Json:
-    name = column.name if column.id == REST_ID else column_name(column.name, taken)
+def _named(column: Column, taken: set[str], reserved: frozenset[str]) -> Json:
+    name = column.name if column.id == REST_ID else column_name(column.name, taken | reserved)
     taken.add(name.lower())
     return iceberg_field(column) | {"name": name}
 

@@ -1,7 +1,11 @@
 """Tables over REST: the whole life of one, conflicts, transactions, tags of versions, repeats."""
 
 import asyncio
+from typing import Any
 from uuid import uuid4
+
+import httpx
+import pytest
 
 from lakestream.catalog.metadata_encoder import encode_metadata
 from lakestream.catalog.metadata_file import DELETE_AFTER_COMMIT, PREVIOUS_VERSIONS_MAX
@@ -308,6 +312,44 @@ def test_the_same_request_many_times_at_once_happens_once() -> None:
         assert {answer.status_code for answer in answers} == {200}
         assert len({answer.content for answer in answers}) == 1
         assert len((await face.ask("GET", T))["metadata"]["metadata-log"]) == 1
+
+    with_face(scenario)
+
+
+def test_a_repeat_that_overtakes_the_receipt_is_answered_as_the_first_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looks for a receipt before the first is carried out, and for the table afterwards."""
+
+    async def scenario(face: Face) -> None:
+        await face.make()
+        new = snapshot(5)
+        append = commit(
+            {"action": "add-snapshot", "snapshot": new},
+            {"action": "set-snapshot-ref", "ref-name": "main", "type": "branch", "snapshot-id": 5},
+            requirements=[{"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None}],
+        )
+        names = [{"namespace": ["db"], "name": name} for name in ("t", "u")]
+        for method, path, body in (
+            ("POST", T, append),
+            ("POST", "namespaces/db/tables", create_request("n")),
+            ("POST", "tables/rename", {"source": names[0], "destination": names[1]}),
+            ("DELETE", "namespaces/db/tables/u", None),
+        ):
+            first, repeat = await overtaking(face, method, path, body)
+            assert (repeat.status_code, repeat.content) == (first.status_code, first.content) and first.is_success
+
+    async def overtaking(face: Face, method: str, path: str, body: Json | None) -> list[httpx.Response]:
+        key, tables = str(uuid4()), type(face.store.tables)
+        look, answers = tables.receipt, []
+
+        async def receipt(self: Any, key: str) -> Any:
+            found = await look(self, key)
+            monkeypatch.undo()  # the others look undisturbed
+            answers.append(await face.answer(method, path, body, idempotency_key=key))
+            return found
+
+        monkeypatch.setattr(tables, "receipt", receipt)
+        answers.append(await face.answer(method, path, body, idempotency_key=key))
+        return answers
 
     with_face(scenario)
 

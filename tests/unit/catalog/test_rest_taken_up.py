@@ -56,6 +56,7 @@ def test_a_table_from_before_there_were_refs_is_changed_as_readers_understand_it
                     {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": 5},
                     {"type": "assert-current-schema-id", "current-schema-id": 0},
                     {"type": "assert-default-spec-id", "default-spec-id": 0},
+                    {"type": "assert-last-assigned-partition-id", "last-assigned-partition-id": 1000},
                     {"type": "assert-default-sort-order-id", "default-sort-order-id": 0},
                 ],
             ),
@@ -63,8 +64,32 @@ def test_a_table_from_before_there_were_refs_is_changed_as_readers_understand_it
         made = changed["metadata"]
         assert {name: ref["snapshot-id"] for name, ref in made["refs"].items()} == {"main": 5, "kept": 5}
         assert [one["schema-id"] for one in made["schemas"]] == [0, 1] and made["current-schema-id"] == 1
-        assert made["partition-specs"][0]["fields"][0]["field-id"] == 1000
+        assert made["partition-specs"][0]["fields"][0]["field-id"] == made["last-partition-id"] == 1000
         assert made["sort-orders"] == [{"order-id": 0, "fields": []}]
+
+    with_face(scenario)
+
+
+def test_partition_fields_from_before_they_had_ids_are_numbered() -> None:
+    async def scenario(face: Face) -> None:
+        old = from_long_ago()
+        fields = [*old["partition-spec"], {"source-id": 2, "name": "q", "transform": "bucket[4]"}]
+        specs = [{"spec-id": 0, "fields": old["partition-spec"]}, {"spec-id": 1, "fields": fields}]
+        await offer(face, {**old, "partition-specs": specs, "default-spec-id": 1})
+        await face.ask("POST", "namespaces/db/register", OFFERED)
+        another = {"fields": [{"source-id": 2, "name": "q", "transform": "bucket[4]"}]}
+        changed = await face.ask(
+            "POST",
+            T,
+            commit(
+                {"action": "upgrade-format-version", "format-version": 2},
+                {"action": "add-spec", "spec": another},
+                requirements=[{"type": "assert-last-assigned-partition-id", "last-assigned-partition-id": 1001}],
+            ),
+        )
+        made = changed["metadata"]
+        ids = [[each["field-id"] for each in spec["fields"]] for spec in made["partition-specs"]]
+        assert ids == [[1000], [1000, 1001], [1001]] and made["last-partition-id"] == 1001
 
     with_face(scenario)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lakestream.catalog.topic_table import branch_of, branch_table, table_name
-from tests.unit.catalog.samples import Lake, data_file, field
+from tests.unit.catalog.samples import Lake, applied, data_file, field, schema
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,19 @@ def test_the_log_is_read_as_main_with_every_system_column() -> None:
     assert seen["table-uuid"] != lake.metadata["table-uuid"]
     assert seen["table-uuid"] == branch_table(lake.metadata, "log", [])["table-uuid"]
     assert lake.metadata["refs"].keys() == {"log", "main"}
+
+
+def test_the_log_of_before_a_column_was_added_has_every_system_column_too() -> None:
+    """Engines read a snapshot by the schema that it was made with: the head as well, until the next commit."""
+    lake = Lake(2)
+    lake.append(data_file("a"))
+    added = {"action": "add-schema", "schema": schema(field(1, "id"), field(2_000_001_000, "mine"))}
+    lake.metadata = applied(lake.metadata, added, {"action": "set-current-schema", "schema-id": -1})
+    hidden = field(2_000_000_001, "__form", "int")
+    seen = branch_table(lake.metadata, "log", [field(2_000_000_102, "__offset"), hidden])
+    names = {one["schema-id"]: [column["name"] for column in one["fields"]] for one in seen["schemas"]}
+    assert names == {0: ["id", "name", "__offset", "__form"], 1: ["id", "mine", "__offset", "__form"]}
+    assert seen["current-schema-id"] == 1 and lake.snapshot("log")["schema-id"] == 0
 
 
 def test_a_column_of_others_makes_way_for_one_that_the_log_shows_under_its_first_name() -> None:

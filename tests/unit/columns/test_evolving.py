@@ -65,6 +65,15 @@ def test_a_column_that_the_contract_renames_takes_no_name_of_others() -> None:
     assert [one["name"] for one in found] == ["total_2", "Total"]
 
 
+def test_no_column_takes_the_name_of_a_partition_field() -> None:
+    """Iceberg's own library could not load the table any more."""
+    before = Layout().merged([Wanted(key="id", kind=LONG), Wanted(key="amount", kind=LONG)])
+    renamed = Wanted(key="day", aliases=("amount",), kind=LONG)
+    after = before.merged([renamed, Wanted(key="ID_bucket_8", kind=LONG), Wanted(key="at", kind=LONG)])
+    found = evolved_fields(shown(before), before, after, reserved=["id", "id_bucket_8", "Day"])
+    assert [one["name"] for one in found] == ["id", "day_2", "ID_bucket_8_2", "at"]
+
+
 def test_a_column_that_someone_has_widened_further_stays_so() -> None:
     def with_kinds(number: str, price: str, doc: str) -> list[Wanted]:
         return [Wanted(key="n", kind=number, doc=doc), Wanted(key="p", kind=price)]

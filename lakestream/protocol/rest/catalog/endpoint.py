@@ -18,6 +18,7 @@ from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.requests import Once
 from lakestream.catalog.values import Json
 from lakestream.metadata.table_store import TableStore
+from lakestream.model.errors import LakestreamError
 from lakestream.model.table import Receipt
 from lakestream.model.table_errors import AnsweredBefore, DamagedTable
 from lakestream.protocol.rest.catalog.asking import once_of
@@ -71,10 +72,15 @@ class Endpoints:
     ) -> Response:
         try:
             return await handler(request, once)
-        except AnsweredBefore as before:
-            if once is None:
+        except LakestreamError as error:
+            if once is None or (receipt := await self._receipt_after(error, once)) is None:
                 raise
-            return await self._answer_again(before.receipt, once, answers)
+            return await self._answer_again(receipt, once, answers)
+
+    async def _receipt_after(self, error: LakestreamError, once: Once) -> Receipt | None:
+        """What the request's first sending left, if it was carried out since this one looked: then that is why this one
+        failed. To say that it failed would make the client change the table a second time."""
+        return error.receipt if isinstance(error, AnsweredBefore) else await self._store.receipt(once.key)
 
     async def _answer_again(self, receipt: Receipt, once: Once, answers: Answers) -> Response:
         if receipt.request != once.request:
