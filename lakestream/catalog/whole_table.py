@@ -20,7 +20,7 @@ def completed(metadata: Metadata) -> Metadata:
     for name, made in _MADE_UP.items():
         if metadata.get(name) is None:
             metadata = metadata | made(metadata)
-    return metadata
+    return metadata if _has_partition_ids(metadata) else metadata | _partition_ids(metadata)
 
 
 def check_whole(metadata: Metadata) -> None:
@@ -69,14 +69,17 @@ def _specs(metadata: Metadata) -> Metadata:
     return {"partition-specs": [{"spec-id": 0, "fields": fields}], "default-spec-id": 0}
 
 
+def _has_partition_ids(metadata: Metadata) -> bool:
+    """Fields of version 1 may have none."""
+    fields = (field for spec in wanted_objects(metadata, "partition-specs") for field in wanted_objects(spec, "fields"))
+    return metadata.get("last-partition-id") is not None and all("field-id" in field for field in fields)
+
+
 def _partition_ids(metadata: Metadata) -> Metadata:
-    """Files without the last one may have fields without any."""
-    specs = [
-        {**spec, "fields": _numbered(wanted_objects(spec, "fields"))}
-        for spec in wanted_objects(metadata, "partition-specs")
-    ]
+    specs = [{**spec, "fields": _numbered(spec["fields"])} for spec in metadata["partition-specs"]]
     given = [wanted(field, "field-id", int) for spec in specs for field in spec["fields"]]
-    return {"partition-specs": specs, "last-partition-id": max(given, default=PARTITION_FIELD_ID_BEFORE_FIRST)}
+    last = metadata.get("last-partition-id") or PARTITION_FIELD_ID_BEFORE_FIRST
+    return {"partition-specs": specs, "last-partition-id": max([last, *given])}
 
 
 def _numbered(fields: list[Json]) -> list[Json]:
@@ -91,11 +94,4 @@ def _orders(metadata: Metadata) -> Metadata:
     return {"sort-orders": [unsorted], "default-sort-order-id": UNSORTED_ORDER_ID}
 
 
-_MADE_UP = {
-    "refs": _refs,
-    "schemas": _schemas,
-    "partition-specs": _specs,
-    "last-partition-id": _partition_ids,
-    "sort-orders": _orders,
-}
-"""By what is missing; each may build on those before it."""
+_MADE_UP = {"refs": _refs, "schemas": _schemas, "partition-specs": _specs, "sort-orders": _orders}

@@ -70,9 +70,10 @@ def test_a_table_from_before_there_were_refs_is_changed_as_readers_understand_it
     with_face(scenario)
 
 
-def test_partition_fields_from_before_they_had_ids_are_numbered() -> None:
+@pytest.mark.parametrize("counted", [{}, {"last-partition-id": 1001}])
+def test_partition_fields_from_before_they_had_ids_are_numbered(counted: Json) -> None:
     async def scenario(face: Face) -> None:
-        old = from_long_ago()
+        old = from_long_ago() | counted
         fields = [*old["partition-spec"], {"source-id": 2, "name": "q", "transform": "bucket[4]"}]
         specs = [{"spec-id": 0, "fields": old["partition-spec"]}, {"spec-id": 1, "fields": fields}]
         await offer(face, {**old, "partition-specs": specs, "default-spec-id": 1})
