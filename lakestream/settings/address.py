@@ -31,10 +31,15 @@ class Address(NamedTuple):
         return self.host in _WILDCARDS
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str, *, example: str = "127.0.0.1:9092") -> Address:
     """Raises ValueError with advice."""
     host, separator, port = text.strip().rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not separator or not port.isdecimal() or int(port) > PORT_MAX or "/" in host:
-        raise ValueError(f"{text!r} is not HOST:PORT, for example 127.0.0.1:9092")
+        raise ValueError(f"{text!r} is not HOST:PORT, for example {example}")
     return Address(host, int(port))
+
+
+def parse_http_address(text: str) -> Address:
+    """Also http://HOST:PORT/, which is what people copy. Raises ValueError with advice."""
+    return parse_address(text.strip().removeprefix("http://").removesuffix("/"), example="127.0.0.1:8080")

@@ -10,13 +10,17 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PlainSerializer, PositiveInt
 
-from lakestream.settings.address import Address, parse_address
+from lakestream.settings.address import Address, parse_address, parse_http_address
 
 KIB, MIB = 1024, 1024 * 1024
 
 
 def _address(value: object) -> object:
     return parse_address(value) if isinstance(value, str) else value
+
+
+def _http_address(value: object) -> object:
+    return parse_http_address(value) if isinstance(value, str) else value
 
 
 def _addresses(value: object) -> object:
@@ -38,6 +42,7 @@ def _options(value: object) -> object:
 
 
 HostPort = Annotated[Address, BeforeValidator(_address), PlainSerializer(str, return_type=str)]
+HttpHostPort = Annotated[Address, BeforeValidator(_http_address), PlainSerializer(str, return_type=str)]
 HostPorts = Annotated[
     tuple[Address, ...],
     BeforeValidator(_addresses),
@@ -77,7 +82,7 @@ class KafkaSettings(Group):
 
 
 class HttpSettings(Group):
-    listen: HostPort = Field(default=Address("127.0.0.1", 8080), description="Where the gateway serves HTTP.")
+    listen: HttpHostPort = Field(default=Address("127.0.0.1", 8080), description="Where the gateway serves HTTP.")
 
 
 class BrokerSettings(Group):
@@ -85,7 +90,7 @@ class BrokerSettings(Group):
     rack: str | None = Field(
         default=None, description="The zone this broker runs in; clients of the same zone are sent to it."
     )
-    http: HostPort = Field(
+    http: HttpHostPort = Field(
         default=Address("127.0.0.1", 0),
         description="Where this broker serves health and metrics to the gateway; port 0 takes a free one.",
     )
@@ -127,7 +132,7 @@ class ProduceSettings(Group):
 
 
 class PipelineSettings(Group):
-    http: HostPort = Field(
+    http: HttpHostPort = Field(
         default=Address("127.0.0.1", 0),
         description="Where the pipeline serves health and metrics to the gateway; port 0 takes a free one.",
     )

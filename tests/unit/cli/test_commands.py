@@ -46,6 +46,8 @@ def lakestream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Ca
     [
         (["topic", "list", "--kafka", "127.0.0.1:1"], 1, "lakestream up"),
         (["status", "--http", "127.0.0.1:1"], 1, "lakestream up"),
+        (["status", "--http", "http://127.0.0.1:1/"], 1, "lakestream up"),
+        (["status", "--http", "nonsense"], 2, "127.0.0.1:8080"),
         (["compact", "--http", "127.0.0.1:1"], 1, "lakestream up"),
         (["topic", "list", "--kafka", "nonsense"], 2, "HOST:PORT"),
         (["settings", "--set", "wal.linger=1"], 2, "did you mean 'wal.linger_ms'"),

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from lakestream.model.errors import InvalidSetting
-from lakestream.settings.address import Address, parse_address
+from lakestream.settings.address import Address, parse_address, parse_http_address
 from lakestream.settings.describe import setting_rows
 from lakestream.settings.load import Loaded, load_settings
 from lakestream.settings.model import Settings
@@ -72,7 +72,7 @@ def test_an_unknown_variable_is_reported_and_no_more(tmp_path: Path) -> None:
         ("kafka.listeners", "9092"),
         ("kafka.listeners", ""),
         ("kafka.listeners", "host:99999"),
-        ("http.listen", "http://127.0.0.1:8080"),
+        ("http.listen", "https://127.0.0.1:8080"),
         ("objects_options", "no-equals-sign"),
     ],
 )
@@ -178,3 +178,18 @@ def test_secrets_are_not_quoted_in_errors(tmp_path: Path) -> None:
 def test_an_address_is_read_and_written_alike(text: str, host: str, port: int, loopback: bool) -> None:
     address = parse_address(text)
     assert (address.host, address.port, address.is_loopback, str(address)) == (host, port, loopback, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["127.0.0.1:8080", "http://127.0.0.1:8080", "http://127.0.0.1:8080/", "127.0.0.1:8080/"]
+)
+def test_an_http_address_may_be_the_one_that_a_browser_shows(text: str) -> None:
+    assert parse_http_address(text) == Address("127.0.0.1", 8080)
+    settings = load_settings(flags={"http.listen": text}, environment={}, file=None).settings
+    assert str(settings.http.listen) == "127.0.0.1:8080"
+
+
+@pytest.mark.parametrize("text", ["https://127.0.0.1:8080", "http://127.0.0.1:8080/iceberg", "http://127.0.0.1"])
+def test_what_is_no_http_address_is_refused_with_one_that_is(text: str) -> None:
+    with pytest.raises(ValueError, match=r"for example 127\.0\.0\.1:8080"):
+        parse_http_address(text)
