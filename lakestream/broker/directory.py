@@ -67,7 +67,7 @@ class Directory:
             await self.refresh()
             entry = self._by_name.get(name)
         if entry is None:
-            raise UnknownTopic(f"there is no topic '{name}'; create it first")
+            raise UnknownTopic(f"there is no topic '{name}'; `lakestream topic list` shows those that exist")
         return entry
 
     def follow(self) -> None:

@@ -9,7 +9,7 @@ import base64
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated
@@ -24,6 +24,7 @@ from lakestream.cli.failures import CommandFailed, WrongUse
 from lakestream.cli.kafka_client import KafkaClient
 from lakestream.cli.kafka_records import Record
 from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address
+from lakestream.cli.output import say
 
 Show = Callable[[int, Record], None]
 
@@ -56,6 +57,7 @@ def consume(
             dict.fromkeys(partitions, int(start)) if where is None else _positions(client, topic, partitions, where)
         )
         ends = None if follow else kafka_log.offsets(client, topic, partitions, kafka_log.LATEST)
+        _say_what_lies_beyond(positions, ends or {})
         show = _json_line if as_json else _plain_line(key_separator)
         expected = None if ends is None else sum(max(0, ends[each] - positions[each]) for each in partitions)
         with suppress(KeyboardInterrupt):  # the usual end of --follow
@@ -75,6 +77,13 @@ def _positions(client: KafkaClient, topic: str, partitions: list[int], timestamp
         return found
     ends = kafka_log.offsets(client, topic, partitions, kafka_log.LATEST)  # nothing so late: begin at the end
     return {each: ends[each] if at == -1 else at for each, at in found.items()}
+
+
+def _say_what_lies_beyond(positions: Mapping[int, int], ends: Mapping[int, int]) -> None:
+    """Nothing is printed of it, and nothing looks just like an empty topic."""
+    for partition, end in ends.items():
+        if positions[partition] > end:
+            say(f"partition {partition} ends at offset {end}: it has nothing from {positions[partition]} on")
 
 
 def _timestamp(start: str) -> int:

@@ -1,5 +1,6 @@
 """lakestream group: list, describe, reset, delete."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from lakestream.cli.kafka_client import KafkaClient
 from lakestream.cli.kafka_groups import GroupMember, Partition
 from lakestream.cli.kafka_log import EARLIEST, LATEST, offsets, partition_count
 from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address
-from lakestream.cli.output import print_json, print_table
+from lakestream.cli.output import print_json, print_table, say
 
 app = typer.Typer(no_args_is_help=True, help="List, describe, reset and delete consumer groups.")
 
@@ -88,6 +89,7 @@ def reset(
         if not dry_run:
             with kafka_groups.coordinator(client, name) as own:
                 kafka_groups.commit_offsets(own, name, topic, chosen)
+    _say_what_is_elsewhere(to, chosen)
     if as_json:
         print_json({"group": name, "topic": topic, "done": not dry_run, "offsets": chosen})
     else:
@@ -134,6 +136,13 @@ def _targets(client: KafkaClient, topic: str, numbers: list[int], to: str) -> di
         return {number: min(max(int(to), starts[number]), ends[number]) for number in numbers}
     found = offsets(client, topic, numbers, _milliseconds(to))
     return {number: ends[number] if offset < 0 else offset for number, offset in found.items()}
+
+
+def _say_what_is_elsewhere(to: str, chosen: Mapping[int, int]) -> None:
+    for number, offset in chosen.items():
+        if to.isdecimal() and offset != int(to):
+            side = "ends" if offset < int(to) else "begins"
+            say(f"partition {number} {side} at offset {offset}: {offset} is taken instead of {to}")
 
 
 def _milliseconds(text: str) -> int:

@@ -14,7 +14,7 @@ import typer
 from rich.progress import Progress
 
 from lakestream.cli import kafka_log
-from lakestream.cli.failures import CommandFailed
+from lakestream.cli.failures import CommandFailed, WrongUse
 from lakestream.cli.kafka_client import KafkaClient
 from lakestream.cli.kafka_records import Header, Record
 from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address, pair
@@ -59,6 +59,8 @@ def produce(
     values: SetValues = None,
 ) -> None:
     """Send lines as records; returns when all are durable."""
+    if key_separator == "":
+        raise WrongUse("--key-separator is empty: name what stands between key and value, or leave it out")
     headers: list[Header] = [(name, value.encode()) for name, value in map(pair, header or [])]
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client, ExitStack() as open_files:
         count = kafka_log.partition_count(client, topic, create=True)
@@ -133,7 +135,7 @@ def _lines(source: BinaryIO, separator: str | None, *, live: bool) -> Iterator[t
     """(key, value, bytes read) for each line."""
     if live:
         say("one record a line; end with Ctrl-D")
-    cut = separator.encode() if separator else None
+    cut = None if separator is None else separator.encode()
     while line := source.readline(_LINE_BYTES_MAX + 1):
         if len(line) > _LINE_BYTES_MAX:
             raise CommandFailed(f"a line has more than {in_units(_LINE_BYTES_MAX)}: that is no record")

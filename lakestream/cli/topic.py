@@ -103,7 +103,10 @@ def alter(
     values: SetValues = None,
 ) -> None:
     """Change a topic's configs, or grow it."""
-    changes: dict[str, str | None] = {**dict(map(pair, configs or [])), **dict.fromkeys(unset or [])}
+    given = dict(map(pair, configs or []))
+    if both := [each for each in unset or [] if each in given]:
+        raise WrongUse(f"'{both[0]}' is given by --topic-config and by --unset: choose one")
+    changes: dict[str, str | None] = {**given, **dict.fromkeys(unset or [])}
     if not changes and partitions is None:
         raise WrongUse("nothing to change: give --partitions, --topic-config or --unset")
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
@@ -111,7 +114,7 @@ def alter(
             kafka_admin.alter_config(client, name, changes)
         if partitions is not None:
             kafka_admin.add_partitions(client, name, partitions)
-    _say_what_is_waived(dict(map(pair, configs or [])))
+    _say_what_is_waived(given)
     _done(as_json, topic=name, done="altered")
 
 

@@ -39,6 +39,14 @@ def test_lines_come_back_as_they_went_in(up: Up) -> None:
     assert up.run("consume", "lines", "--from", "latest") == ""
 
 
+def test_reading_from_beyond_the_end_says_where_that_is(up: Up) -> None:
+    up.run("produce", "short", text="a\nb\n")
+    done = command("consume", "short", "--from", "99", "--kafka", up.kafka)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "partition 0 ends at offset 2: it has nothing from 99 on\n"
+    assert command("consume", "short", "--from", "2", "--kafka", up.kafka).stderr == ""
+
+
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_every_codec_keeps_keys_values_and_headers(up: Up, codec: str) -> None:
     topic = f"codec-{codec}"
@@ -96,7 +104,8 @@ def test_what_the_broker_refuses_is_said_in_a_line(up: Up) -> None:
         (["topic", "create", "t", "--topic-config", "no.such=1"], "unknown topic config"),
         (["topic", "describe", "never-made"], "`lakestream topic list`"),
         (["consume", "never-made"], "`lakestream topic list`"),
-        (["topic", "delete", "never-made"], "never-made"),
+        (["topic", "delete", "never-made"], "`lakestream topic list`"),
+        (["topic", "alter", "never-made", "--unset", "retention.ms"], "`lakestream topic list`"),
     ]:
         done = command(*arguments, *where)
         assert done.returncode == 1

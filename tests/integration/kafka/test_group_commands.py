@@ -86,6 +86,17 @@ def test_a_group_is_reset(lakestream: Running, group: str, topic: str, to: str, 
     assert run(lakestream, "describe", group)["partitions"][0]["offset"] == offset
 
 
+@pytest.mark.parametrize(
+    ("to", "note"), [("99", "partition 0 ends at offset 10: 10 is taken instead of 99"), ("5", "")]
+)
+def test_an_offset_that_the_log_does_not_have_is_not_passed_over(
+    lakestream: Running, group: str, topic: str, to: str, note: str
+) -> None:
+    asked = ("group", "reset", group, "--topic", topic, "--to", to, "--partition", "0")
+    done = command(*asked, "--kafka", lakestream.addresses[0], "--json")
+    assert done.stderr.strip() == note
+
+
 def test_a_group_is_deleted_once(lakestream: Running, group: str) -> None:
     assert run(lakestream, "delete", group) == {"group": group, "done": "deleted"}
     assert group not in {line["group"] for line in run(lakestream, "list")}

@@ -54,6 +54,8 @@ def lakestream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Ca
         (["settings", "--set", "wal.linger_ms"], 2, "NAME=VALUE"),
         (["settings", "--config", "gone.toml"], 2, "gone.toml"),
         (["topic", "alter", "t"], 2, "nothing to change"),
+        (["topic", "alter", "t", "-c", "retention.ms=5", "--unset", "retention.ms"], 2, "choose one"),
+        (["produce", "t", "--key-separator", ""], 2, "--key-separator is empty"),
         (["up", "--kafka", "0.0.0.0:9092"], 2, "kafka.advertised"),
         (["up", "--kafka", "10.0.0.1:9092"], 2, "--allow-insecure"),
         (["up", "--set", "objects=memory://"], 2, "file:///"),

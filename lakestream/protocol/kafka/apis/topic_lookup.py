@@ -35,7 +35,7 @@ class TopicLookup:
         if entry is not None:
             return entry
         if topic_id == NO_TOPIC_ID:
-            raise UnknownTopic(f"there is no topic '{name}'; create it first")
+            raise UnknownTopic(f"there is no topic '{name}'; `lakestream topic list` shows those that exist")
         raise UnknownTopicId(f"there is no topic with id {topic_id.hex()}; it may have been deleted")
 
     async def partition(self, name: str | None, topic_id: TopicId, index: int) -> tuple[TopicEntry, PartitionId]:
