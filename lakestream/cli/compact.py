@@ -12,17 +12,14 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from lakestream.cli.failures import CommandFailed
 from lakestream.cli.gateway_client import ask_gateway
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
 from lakestream.cli.output import print_json, say
+from lakestream.cli.pipeline_wait import PipelineWait
 from lakestream.settings.address import Address
-from lakestream.world.clock import Clock, SystemClock
+from lakestream.world.clock import SystemClock
 
 PATH = "/admin/compact"
-_LOOK_SECONDS = 0.3
-_PIPELINE_SECONDS_MAX = 60.0
-"""A pipeline that has just been started needs some seconds to claim its work."""
 
 
 class Place(NamedTuple):
@@ -44,17 +41,14 @@ def compact(
     wanted = {place: end for place, end, done in _ends(asked) if done < end}
     begun = {place: done for place, _, done in _ends(asked)}
     records = sum(end - begun[place] for place, end in wanted.items())
-    asyncio.run(_wait(address, wanted, records, timeout, SystemClock()))
+    asyncio.run(_wait(address, wanted, records, PipelineWait(timeout, SystemClock())))
     if as_json:
         print_json({"topics": sorted({place.topic for place in begun}), "records": records})
     else:
         say(f"{records} records were brought into the tables of {len({place.topic for place in begun})} topics")
 
 
-async def _wait(
-    address: Address, wanted: dict[Place, int], records: int, patience_seconds: float, clock: Clock
-) -> None:
-    started = clock.monotonic()
+async def _wait(address: Address, wanted: dict[Place, int], records: int, waiting: PipelineWait) -> None:
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as shown:
         task = shown.add_task("compacting", total=records)
         while True:
@@ -64,17 +58,7 @@ async def _wait(
             shown.update(task, completed=records - left)
             if not left:
                 return
-            _check_patience(found["pipeline"], clock.monotonic() - started, patience_seconds, left)
-            await clock.sleep(_LOOK_SECONDS)
-
-
-def _check_patience(pipeline: str | None, waited: float, timeout: float, left: int) -> None:
-    if pipeline is None and waited > min(_PIPELINE_SECONDS_MAX, timeout):
-        raise CommandFailed(
-            "no pipeline is running: start one with `lakestream pipeline`, or `lakestream up` without --no-pipeline"
-        )
-    if waited > timeout:
-        raise CommandFailed(f"{left} records are still not in their tables after {timeout:g} s; the work goes on")
+            await waiting.go_on(found["pipeline"], f"{left} records are still not in their tables")
 
 
 def _ends(answer: Any) -> Iterator[tuple[Place, int, int]]:

@@ -28,8 +28,9 @@ from lakestream.cli.failures import CommandFailed, WrongUse
 from lakestream.cli.gateway_client import UNLISTED, ask_gateway
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address, loaded_settings
 from lakestream.cli.output import print_json, print_table, say
+from lakestream.cli.pipeline_wait import PipelineWait
 from lakestream.settings.address import Address
-from lakestream.world.clock import Clock, SystemClock
+from lakestream.world.clock import SystemClock
 
 app = typer.Typer(no_args_is_help=True, help="See and repair values that broke their contract.")
 
@@ -38,7 +39,6 @@ REPAIRS_PATH = "/admin/repairs"
 CATALOG_PATH = "/iceberg"
 FIXES_PER_REQUEST = 1_000
 _DUCKDB = "lakestream.cli.sql_duckdb"
-_LOOK_SECONDS = 0.3
 _SHOWN_CHARACTERS_MAX = 80
 
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="The topic.", show_default=False)]
@@ -154,21 +154,17 @@ def discard(
 
 def _repair(address: Address, topic: str, request: dict[str, Any], timeout: float) -> Any:
     asked = ask_gateway(address, f"{PATH}/{quote(topic)}", request)
-    return asyncio.run(_answer(address, asked["repair"], timeout, SystemClock()))
+    return asyncio.run(_answer(address, asked["repair"], PipelineWait(timeout, SystemClock())))
 
 
-async def _answer(address: Address, repair: str, patience_seconds: float, clock: Clock) -> Any:
-    started = clock.monotonic()
+async def _answer(address: Address, repair: str, waiting: PipelineWait) -> Any:
     while True:
         found = ask_gateway(address, f"{REPAIRS_PATH}/{repair}")
         if found["state"] == "done":
             return found
         if found["state"] == "failed":
             raise CommandFailed(f"it could not be done: {found['reason']}")
-        if clock.monotonic() - started > patience_seconds:
-            advice = "it is still being worked on" if found["pipeline"] else "no pipeline runs: `lakestream pipeline`"
-            raise CommandFailed(f"there is no answer after {patience_seconds:g} s; {advice}")
-        await clock.sleep(_LOOK_SECONDS)
+        await waiting.go_on(found["pipeline"], "there is no answer")
 
 
 def _opened(file: Path) -> TextIO:

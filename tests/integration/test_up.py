@@ -113,6 +113,14 @@ def test_what_the_broker_refuses_is_said_in_a_line(up: Up) -> None:
         assert "Traceback" not in done.stderr
 
 
+def test_who_waits_for_the_pipeline_is_told_that_none_runs(up: Up) -> None:
+    up.run("produce", "waiting", text="one\n")
+    for arguments in (["compact"], ["quarantine", "retry", "waiting"], ["quarantine", "discard", "waiting"]):
+        done = command(*arguments, "--timeout", "0", "--http", f"http://{up.http}")
+        assert done.returncode == 1
+        assert "no pipeline is running" in done.stderr and "Java 17" in done.stderr
+
+
 def test_status_health_and_metrics_show_what_happened(up: Up) -> None:
     up.run("produce", "shown", text="one\ntwo\n")
     status = up.status()
