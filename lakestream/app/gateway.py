@@ -24,6 +24,7 @@ from lakestream.protocol.rest.quarantine import quarantine_routes
 from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.protocol.rest.table_status import TableStatus
+from lakestream.protocol.rest.topic_table import topic_table_routes
 from lakestream.settings.model import Settings
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
@@ -69,6 +70,7 @@ async def _gateway(settings: Settings, life: Life) -> None:
     routes = [
         *health_routes(brokers.states, brokers.metrics),
         *admin_routes(store, brokers, tables, MissingFiles(store, objects)),
+        *topic_table_routes(store),
         *compaction_routes(store),
         *quarantine_routes(store, objects, ids),
         Mount(CATALOG_PATH, routes=catalog),

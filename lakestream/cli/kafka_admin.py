@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from lakestream.cli.kafka_client import (
     ALTER_CONFIGS,
@@ -14,6 +15,7 @@ from lakestream.cli.kafka_client import (
     check,
 )
 from lakestream.cli.kafka_log import EARLIEST, LATEST, offsets
+from lakestream.model.topic import TopicId
 
 _TOPIC_RESOURCE = 2
 _SET, _DELETE = 0, 1
@@ -99,10 +101,12 @@ def describe_config(kafka: KafkaClient, name: str) -> list[TopicConfigEntry]:
     ]
 
 
+def topic_id(kafka: KafkaClient, name: str) -> TopicId:
+    return bytes(_metadata(kafka, name).topic_id)
+
+
 def describe_partitions(kafka: KafkaClient, name: str) -> list[PartitionEnds]:
-    asked = [kafka.structs(METADATA).MetadataRequestTopic(name=name)]
-    [topic] = kafka.call(METADATA, topics=asked, allow_auto_topic_creation=False).topics
-    check(topic.error_code, None, f"topic '{name}'")
+    topic = _metadata(kafka, name)
     leaders = {partition.partition_index: partition.leader_id for partition in topic.partitions}
     starts = offsets(kafka, name, list(leaders), EARLIEST)
     ends = offsets(kafka, name, list(leaders), LATEST)
@@ -110,3 +114,10 @@ def describe_partitions(kafka: KafkaClient, name: str) -> list[PartitionEnds]:
         PartitionEnds(index=index, leader=leaders[index], log_start=starts[index], next_offset=ends[index])
         for index in sorted(leaders)
     ]
+
+
+def _metadata(kafka: KafkaClient, name: str) -> Any:
+    asked = [kafka.structs(METADATA).MetadataRequestTopic(name=name)]
+    [topic] = kafka.call(METADATA, topics=asked, allow_auto_topic_creation=False).topics
+    check(topic.error_code, None, f"topic '{name}'")
+    return topic

@@ -77,7 +77,7 @@ def _table_row(topic: str, table: Any) -> tuple[object, ...]:
     lag = (table["lag_records"], in_units(table["lag_bytes"]), f"{table['lag_seconds']:.1f} s", table["debt_spans"])
     if table["table"] is None:
         return (f"{topic} has none yet", *lag, None, None, None, None)
-    shown = table["table"] if table["listed"] else f"{table['table']} (not listed)"
+    shown = _shown(topic, table)
     if "error" in table:
         return (shown, *lag, None, None, None, "damaged")
     own = (
@@ -87,6 +87,14 @@ def _table_row(topic: str, table: Any) -> tuple[object, ...]:
         _time(table["last_commit_ms"]),
     )
     return (shown, *lag, *own)
+
+
+def _shown(topic: str, table: Any) -> str:
+    """With the topic where the table is called otherwise, as in streams.orders_2."""
+    name = table["table"]
+    notes = [f"topic {topic}"] if name.rpartition(".")[2] != topic else []
+    notes += [] if table["listed"] else ["not listed"]
+    return f"{name} ({', '.join(notes)})" if notes else str(name)
 
 
 def _time(timestamp_ms: int | None) -> str:

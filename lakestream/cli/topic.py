@@ -7,9 +7,11 @@ import typer
 from lakestream.cli import kafka_admin
 from lakestream.cli.failures import WrongUse
 from lakestream.cli.kafka_client import KafkaClient
-from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address, pair
+from lakestream.cli.options import AsJson, Config, Http, Kafka, SetValues, http_address, kafka_address, pair
 from lakestream.cli.output import print_json, print_table, say
+from lakestream.cli.topic_table import table_of_topic
 from lakestream.model.configs_without_effect import NO_EFFECT
+from lakestream.model.topic_config import drops_its_table
 from lakestream.model.value_configs import waiver
 
 app = typer.Typer(no_args_is_help=True, help="Create, list, describe, alter and delete topics.")
@@ -56,16 +58,25 @@ def list_(kafka: Kafka = None, as_json: AsJson = False, config: Config = None, v
 
 @app.command()
 def describe(
-    name: Name, kafka: Kafka = None, as_json: AsJson = False, config: Config = None, values: SetValues = None
+    name: Name,
+    kafka: Kafka = None,
+    http: Http = None,
+    as_json: AsJson = False,
+    config: Config = None,
+    values: SetValues = None,
 ) -> None:
-    """Show a topic's partitions and configs."""
+    """Show a topic's table, partitions and configs."""
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+        table = table_of_topic(http_address(config, values, http), kafka_admin.topic_id(client, name))
         partitions = kafka_admin.describe_partitions(client, name)
         entries = kafka_admin.describe_config(client, name)
+    if table.problem is not None:
+        say(f"its table is not known: {table.problem}")
     if as_json:
         print_json(
             {
                 "topic": name,
+                "table": table.name,
                 "partitions": [
                     {"partition": p.index, "leader": p.leader, "log_start": p.log_start, "next_offset": p.next_offset}
                     for p in partitions
@@ -80,7 +91,7 @@ def describe(
     print_table(
         [">partition", ">leader", ">log start", ">next offset"],
         [(p.index, p.leader, p.log_start, p.next_offset) for p in partitions],
-        title=f"topic {name}",
+        title=f"topic {name}, {table.shown}",
     )
     print()
     print_table(["config", "value", ""], [(entry.name, entry.value, _standing(entry)) for entry in entries])
@@ -120,12 +131,22 @@ def alter(
 
 @app.command()
 def delete(
-    name: Name, kafka: Kafka = None, as_json: AsJson = False, config: Config = None, values: SetValues = None
+    name: Name,
+    kafka: Kafka = None,
+    http: Http = None,
+    as_json: AsJson = False,
+    config: Config = None,
+    values: SetValues = None,
 ) -> None:
-    """Delete a topic and its records."""
+    """Delete a topic and its records. Its table stays, unless lakestream.table.on-topic-delete says otherwise."""
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+        table = table_of_topic(http_address(config, values, http), kafka_admin.topic_id(client, name))
+        entries = kafka_admin.describe_config(client, name)
         kafka_admin.delete_topic(client, name)
     _done(as_json, topic=name, done="deleted")
+    dropped = drops_its_table({entry.name: entry.value or "" for entry in entries})
+    if (left := table.becomes(dropped=dropped)) is not None:
+        say(left)
 
 
 def _standing(entry: kafka_admin.TopicConfigEntry) -> str:

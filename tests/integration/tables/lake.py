@@ -34,6 +34,7 @@ from lakestream.protocol.rest.quarantine import quarantine_routes
 from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.protocol.rest.table_status import TableStatus
+from lakestream.protocol.rest.topic_table import topic_table_routes
 from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.task import RewriteTask, TaskResult
@@ -201,6 +202,7 @@ class RunningLake:
             tables = TableStatus(self.store, objects, ids=ids, grace_ms=self.grace_ms)
             routes = [
                 *admin_routes(self.store, brokers, tables, MissingFiles(self.store, objects)),
+                *topic_table_routes(self.store),
                 *quarantine_routes(self.store, objects, ids),
                 Mount(CATALOG_PATH, routes=catalog),
                 Mount(REGISTRY_PATH, app=registry_app(store=self.store.registry, threads=threads)),
