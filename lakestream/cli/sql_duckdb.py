@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, files
+from itertools import groupby
 
 import duckdb
 import pyarrow as pa
 
-from lakestream.cli.failures import CommandFailed
+from lakestream.cli.failures import CommandFailed, WrongUse
 
 _EXTENSIONS = ("avro", "httpfs", "iceberg")
 """In the order in which they need each other."""
@@ -17,7 +18,11 @@ _ROWS_PER_BATCH = 10_000
 _INSERT = "INSERT"
 _INTERRUPTED = "Query interrupted"
 """What DuckDB makes of Ctrl-C."""
+_WRAPPED = re.compile(r'"exception_message":("(?:[^"\\]|\\.)*")')
+"""DuckDB's own words as a text of JSON, as some statements have them: what the catalog said is escaped twice there."""
 _FROM_THE_CATALOG = re.compile(r'"message":("(?:[^"\\]|\\.)*")|^ *message: (.+)$', re.MULTILINE)
+_DOTTED_NAMESPACE = "NameListToString"
+"""In what DuckDB says of a name with more than three parts."""
 _SIGNS_OF_S3 = ("s3://", "amazonaws.com", "HTTP 403")
 """In what DuckDB says when it cannot reach files there."""
 
@@ -28,6 +33,7 @@ def ask_duckdb(
 ) -> Iterator[pa.RecordBatchReader]:
     """The answer to `query`, with the catalog at `uri` as `lake`, asked with `headers`, and the topics' tables at hand.
     `secret` tells how their files are reached (duckdb_secret.py)."""
+    _check_is_one(query)
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
         try:
             _attach(connection, uri, secret, headers or {})
@@ -38,6 +44,18 @@ def ask_duckdb(
             if _INTERRUPTED not in str(error):
                 raise
             raise KeyboardInterrupt from None
+
+
+def _check_is_one(query: str) -> None:
+    """One query has one answer: of several statements DuckDB gives the last one's alone, and two documents of JSON
+    after each other are none. Tokens are looked at, since DuckDB makes several statements of one PIVOT."""
+    text = query.encode()
+    is_end = [text[at : at + 1] == b";" for at, _ in duckdb.tokenize(query)]
+    count = sum(not ends for ends, _ in groupby(is_end))
+    if not count:
+        raise WrongUse("there is no query: try `lakestream sql 'SHOW TABLES'`")
+    if count > 1:
+        raise WrongUse(f"the query has {count} statements: give one, and call `lakestream sql` for each")
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None, headers: Mapping[str, str]) -> None:
@@ -75,10 +93,12 @@ def _quoted(text: str) -> str:
 
 def _catalogs_words(said: str) -> str | None:
     """What the catalog answered, out of all that DuckDB says around it: the request, the body, the status."""
-    if (found := _FROM_THE_CATALOG.search(said)) is None:
-        return None
-    in_body, on_line = found.groups()
     try:
+        if (wrapped := _WRAPPED.search(said)) is not None:
+            said = str(json.loads(wrapped[1]))
+        if (found := _FROM_THE_CATALOG.search(said)) is None:
+            return None
+        in_body, on_line = found.groups()
         return str(json.loads(in_body) if in_body else on_line)
     except ValueError:
         return None  # cut in the middle
@@ -87,19 +107,21 @@ def _catalogs_words(said: str) -> str | None:
 def advice(said: str, query: str) -> str:
     """What DuckDB says, and what to do about it where that is not plain."""
     said = _catalogs_words(said) or said.strip()
-    if query.lstrip()[: len(_INSERT)].upper() == _INSERT:
-        return (
-            f"{said}\nIf this is the table of a topic: it takes no rows by INSERT. Produce them to the topic "
-            "(`lakestream produce TOPIC`), and they are in the table within seconds"
-        )
     if any(sign in said for sign in _SIGNS_OF_S3):
         return (
             f"{said}\nThe tables' files are in S3: run this with the service's settings (--config), which have its "
             "endpoint, region and keys in `objects` and `objects_options`"
         )
-    if "Table with name" in said or "does not exist" in said:
+    if _DOTTED_NAMESPACE in said:
+        return f'{said}\nDuckDB takes the namespace of a table in quotes where it has dots: lake."sales.eu".orders'
+    if "does not exist" in said:
         return (
-            f"{said}\n`lakestream sql 'SHOW TABLES'` lists the tables. A new topic gets its table within seconds; "
-            "dots and dashes of its name become underscores"
+            f"{said}\n`lakestream sql 'SHOW TABLES'` lists the tables. While a pipeline runs, a new topic gets its "
+            "table within seconds; `lakestream topic describe TOPIC` says what it is called"
+        )
+    if query.lstrip()[: len(_INSERT)].upper() == _INSERT:
+        return (
+            f"{said}\nIf this is the table of a topic: it takes no rows by INSERT. Produce them to the topic "
+            "(`lakestream produce TOPIC`), and they are in the table within seconds"
         )
     return said

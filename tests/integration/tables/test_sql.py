@@ -84,6 +84,8 @@ def test_a_table_on_a_screen_ends_and_says_how_to_get_the_rest(lake: RunningLake
         ("SELECT * FROM nobody", "SHOW TABLES"),
         ("SELEC 1", "syntax error"),
         ("SELECT 1 / 'a'", "Could not convert"),
+        ("SELECT * FROM lake.sales.eu.nobody", 'lake."sales.eu".orders'),
+        ("CREATE TABLE lake.streams.mine (a INT)", "error: streams.mine: tables of this namespace belong to topics"),
         ("DROP TABLE shop_orders", "error: streams.shop_orders is the table of a topic, and dropping it"),
         ("INSERT INTO shop_orders SELECT * FROM shop_orders", "error: add-snapshot is refused on the table of a topic"),
     ],
@@ -93,6 +95,17 @@ def test_what_cannot_be_answered_says_why(lake: RunningLake, query: str, advice:
     assert done.returncode == 1
     assert advice in done.stderr
     assert "Traceback" not in done.stderr and "TransactionContext" not in done.stderr
+
+
+def test_several_statements_are_refused_whatever_they_would_answer(lake: RunningLake) -> None:
+    done = lake.command("sql", "SELECT 1; SELECT 2", "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "2 statements" in done.stderr
+
+
+def test_a_statement_that_duckdb_makes_several_of_is_one(lake: RunningLake) -> None:
+    [row] = lake.json("sql", "PIVOT (SELECT __offset FROM shop_orders) ON __offset USING count(*);")
+    assert row == {"0": 1, "1": 1, "2": 1, "3": 1}
 
 
 def test_spark_gives_the_same_answer(lake: RunningLake, spark: SparkSession) -> None:
