@@ -20,6 +20,7 @@ from lakestream.model.segment import Abandoned, BatchResult, BatchStatus, Commit
 from lakestream.storage.garbage import duties
 from lakestream.storage.index.index import Index
 from lakestream.storage.reader import placed
+from lakestream.storage.records.header import HEADER_BYTES
 from lakestream.storage.wal import receipts
 from lakestream.storage.wal.flusher import Wal
 from lakestream.storage.wal.receipts import Receipts
@@ -135,7 +136,7 @@ def _a_refused_batch_does_not_split_its_span(patch: pytest.MonkeyPatch) -> None:
 
 
 def _log_append_time_is_not_shown(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(placed, "with_log_append_time", lambda data, append_ms: bytes(data))
+    patch.setattr(placed, "log_append_header", lambda data, append_ms: bytearray(data[:HEADER_BYTES]))
 
 
 def _a_commit_that_was_not_answered_is_acknowledged(patch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """Batches as they are sent: bytes as stored, with base offset and leader epoch written in front.
 
 Both lie outside the batch's checksum, so the 16 bytes before the magic are made anew and the rest is
-sent from where it lies. Only a log-append time changes bytes under the checksum.
+sent from where it lies. Only a log-append time changes bytes under the checksum, all of them in the header.
 """
 
 import struct
@@ -16,8 +16,8 @@ from lakestream.storage.records.header import (
     LAST_OFFSET_DELTA_AT,
     LENGTH_OVERHEAD_BYTES,
     PREFIX_BYTES,
+    log_append_header,
     placed_prefix,
-    with_log_append_time,
 )
 from lakestream.storage.records.run import Run
 from lakestream.world.objects.store import Buffer
@@ -61,9 +61,13 @@ def run_from(span: Span, pieces: Sequence[memoryview], offset: int, bytes_max: i
             continue
         if total + len(data) > bytes_max and not (at_least_one and not parts):
             break
-        body = data if span.append_ms < 0 else memoryview(with_log_append_time(data, span.append_ms))
-        parts.append(placed_prefix(base, len(data) - LENGTH_OVERHEAD_BYTES))
-        parts.append(body[PREFIX_BYTES:])
+        prefix = placed_prefix(base, len(data) - LENGTH_OVERHEAD_BYTES)
+        if span.append_ms < 0:
+            parts += prefix, data[PREFIX_BYTES:]
+        else:
+            header = log_append_header(data, span.append_ms)
+            header[:PREFIX_BYTES] = prefix
+            parts += header, data[HEADER_BYTES:]
         total += len(data)
         next_offset = last + 1
     return Run(parts, total, next_offset)

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
+from lakestream.storage.records.carried import carried_crc
 from lakestream.storage.records.errors import CorruptBatch
 
 Bytes = bytes | bytearray | memoryview
@@ -63,8 +64,8 @@ _HEADER = Struct(">qiibIhiqqqhii")
 _PREFIX = Struct(">qii")
 _LENGTH = Struct(">i")
 _CRC = Struct(">I")
-_ATTRIBUTES = Struct(">h")
-_TIMESTAMP = Struct(">q")
+_CRC_TO_TIMES = Struct(">Ihiqq")
+_ATTRIBUTES_TO_TIMES = Struct(">hiqq")
 
 
 class Codec(IntEnum):
@@ -151,14 +152,20 @@ def placed_prefix(base_offset: int, batch_length: int, leader_epoch: int = 0) ->
 
 
 def with_log_append_time(batch: Bytes, append_ms: int) -> bytes:
-    """The batch as consumers see it where the broker's time counts: type, max timestamp and CRC replaced.
+    """The batch as consumers see it where the broker's time counts: the header replaced, the records as they are."""
+    return b"".join((log_append_header(batch, append_ms), memoryview(batch)[HEADER_BYTES:]))
+
+
+def log_append_header(batch: Bytes, append_ms: int) -> bytearray:
+    """The batch's header with type and max timestamp replaced. Its CRC is right where it was right before: storage may
+    have damaged the records, and nobody looks at them here.
 
     The records keep the producer's deltas: readers ignore them once the type says so.
     """
     header = bytearray(memoryview(batch)[:HEADER_BYTES])
-    records = memoryview(batch)[HEADER_BYTES:]
-    attributes: int = _ATTRIBUTES.unpack_from(header, ATTRIBUTES_AT)[0]
-    _ATTRIBUTES.pack_into(header, ATTRIBUTES_AT, attributes | LOG_APPEND_TIME_BIT)
-    _TIMESTAMP.pack_into(header, MAX_TIMESTAMP_AT, append_ms)
-    _CRC.pack_into(header, CRC_AT, crc32c(records, crc_of(header)))
-    return b"".join((header, records))
+    crc, attributes, last_offset_delta, base_ms, max_ms = _CRC_TO_TIMES.unpack_from(header, CRC_AT)
+    stamped = attributes | LOG_APPEND_TIME_BIT
+    change = _ATTRIBUTES_TO_TIMES.pack(attributes ^ stamped, 0, 0, max_ms ^ append_ms)
+    crc = carried_crc(crc, change, len(batch) - PRODUCER_ID_AT)
+    _CRC_TO_TIMES.pack_into(header, CRC_AT, crc, stamped, last_offset_delta, base_ms, append_ms)
+    return header

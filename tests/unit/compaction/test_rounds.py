@@ -140,6 +140,21 @@ def test_a_batch_that_cannot_be_read_is_served_as_it_is_and_hidden_from_sql() ->
     run(scenario)
 
 
+def test_a_damaged_batch_is_refused_in_the_log_and_in_the_table_whoever_gave_its_time() -> None:
+    async def scenario(site: Site) -> None:
+        sent = [rows(1)[0] | {"headers": [{"key": "amount", "value": b"100"}]}]  # damaged, it still reads as a record
+        for append_ms in (-1, NOW_MS + 5):
+            topic = await site.topic(f"by-{append_ms}")
+            await site.produce(topic.partitions[0], sent, append_ms=append_ms, damage=True)
+            for place in "wF":
+                assert await site.places(topic.partitions[0]) == place
+                (refused,) = await site.read(topic.partitions[0])
+                assert set(refused) == {"offset", "batch"}
+                await site.round()
+
+    run(scenario)
+
+
 def test_a_topic_of_nothing_but_unreadable_batches_is_compacted_all_the_same() -> None:
     async def scenario(site: Site) -> None:
         topic = await site.topic()

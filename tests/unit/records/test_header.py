@@ -7,6 +7,11 @@ import pytest
 
 from lakestream.storage.records.errors import CorruptBatch
 from lakestream.storage.records.header import (
+    ATTRIBUTES_AT,
+    CRC_AT,
+    HEADER_BYTES,
+    LOG_APPEND_TIME_BIT,
+    MAX_TIMESTAMP_AT,
     PREFIX_BYTES,
     BatchHeader,
     Codec,
@@ -57,6 +62,16 @@ def test_log_append_time_replaces_every_time_that_readers_see(codec: Codec) -> N
 def test_stamping_twice_is_stamping_last() -> None:
     batch = with_fields(one_batch(ROWS), base_offset=0)
     assert with_log_append_time(with_log_append_time(batch, 1), 2) == with_log_append_time(batch, 2)
+
+
+@pytest.mark.parametrize("at", [CRC_AT, ATTRIBUTES_AT, ATTRIBUTES_AT + 1, MAX_TIMESTAMP_AT + 7, HEADER_BYTES, -1])
+def test_a_batch_that_was_damaged_does_not_become_sound_by_being_stamped(at: int) -> None:
+    """Also where the damage is in what is replaced: what else is damaged nobody knows."""
+    damaged = bytearray(one_batch(ROWS))
+    damaged[at] ^= LOG_APPEND_TIME_BIT
+    stamped = with_log_append_time(damaged, NOW_MS)
+    assert crc_of(stamped) != read_header(stamped).crc
+    assert crc_of(stamped) ^ read_header(stamped).crc == crc_of(damaged) ^ read_header(damaged).crc
 
 
 def test_reading_headers_does_not_load_the_compiler() -> None:

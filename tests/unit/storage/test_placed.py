@@ -54,6 +54,19 @@ def test_log_append_time_is_patched_in_and_the_checksum_is_right() -> None:
     assert header.crc == crc32c(sent(run)[21:])
 
 
+def test_records_that_were_damaged_in_storage_are_not_sent_under_a_right_checksum() -> None:
+    damaged = bytearray(WHOLE)
+    damaged[-1] ^= 1
+    run = run_from(SPAN._replace(append_ms=9_999), [memoryview(damaged)], 105, 1 << 20, at_least_one=True)
+    assert read_header(sent(run)).crc != crc32c(sent(run)[21:])
+
+
+def test_records_are_sent_from_where_they_lie_also_with_log_append_time() -> None:
+    for append_ms in (-1, 9_999):
+        run = run_from(SPAN._replace(append_ms=append_ms), [WHOLE], 100, 1 << 20, at_least_one=True)
+        assert [part.obj is WHOLE.obj for part in map(memoryview, run.parts)] == [False, True] * 3
+
+
 @pytest.mark.parametrize("cut", [1, 30, 61, len(THIRD)])
 def test_a_segment_cut_short_is_named(cut: int) -> None:
     with pytest.raises(SegmentLost, match="segment S"):

@@ -158,7 +158,14 @@ def test_a_broken_batch_with_log_append_time_is_stored_as_consumers_see_it() -> 
     stored = taken.rows.column("value")[0].as_py()
     assert read_header(stored).is_log_append_time
     assert read_header(stored).max_timestamp_ms == 7_000
-    assert read_header(stored).crc == crc_of(stored)
+    assert read_header(stored).crc == crc_of(stored), "as its producer sent it, so nobody has damaged it"
+
+
+def test_a_batch_that_was_damaged_in_storage_keeps_a_wrong_checksum_with_log_append_time() -> None:
+    (taken,) = stretches(one_batch(ROWS)[:-1] + b"\x07", append_ms=7_000)
+    stored = taken.rows.column("value")[0].as_py()
+    assert read_header(stored).max_timestamp_ms == 7_000
+    assert read_header(stored).crc != crc_of(stored)
 
 
 def test_stretches_stop_at_the_bound_of_what_is_decoded_together(monkeypatch: pytest.MonkeyPatch) -> None:
