@@ -109,14 +109,15 @@ class Offsets:
         span = await self._store.span_of_max_timestamp(partition)
         if span is None:
             return NONE
-        if span.base_offset >= log_start:
-            return await self._at_time(partition, span.max_timestamp_ms)
-        return await self._max_after_cut(partition, log_start)
+        if _may_be_cut(span, log_start):
+            return await self._max_after_cut(partition, log_start)
+        return await self._at_time(partition, span.max_timestamp_ms)
 
     async def _max_after_cut(self, partition: PartitionId, log_start: int) -> OffsetAtTime:
-        """The same, where log_start cuts through the span that had it: the record may be among the deleted.
+        """The same, where the span that had it may be cut: the record may be among the deleted.
 
-        Spans that are whole say their greatest time themselves, so that at most one of them is opened.
+        Only the first can be. Spans that are whole say their greatest time themselves, so that at most one of them is
+        opened.
         """
         best, latest, offset = NONE, None, log_start
         while True:
@@ -124,7 +125,7 @@ class Offsets:
             if view is None or not view.spans:
                 break
             for span in view.spans:
-                if span.base_offset < log_start:
+                if _may_be_cut(span, log_start):
                     best = await _read(span, log_start, self._max_in_span(span, log_start))
                 elif span.max_timestamp_ms > (best.timestamp_ms if latest is None else latest.max_timestamp_ms):
                     latest = span
@@ -154,7 +155,7 @@ class Offsets:
     async def _max_in_span(self, span: Span | FileSpan, log_start: int) -> OffsetAtTime:
         if isinstance(span, FileSpan):
             found = await self._reader.max_timestamp(span, log_start)
-            return NONE if found is None else OffsetAtTime(*found)
+            return NONE if found is None or found.timestamp_ms < 0 else OffsetAtTime(*found)
         if span.append_ms >= 0:
             return OffsetAtTime(max(span.base_offset, log_start), span.append_ms)
         pieces = await self._reader.span_bytes(span)
@@ -189,6 +190,17 @@ class Offsets:
         except BadBatch:
             found = Found(from_delta, read_header(batch.data).max_timestamp_ms)
         return None if found is None else OffsetAtTime(batch.base_offset + found.offset_delta, found.timestamp_ms)
+
+
+def _may_be_cut(span: Span | FileSpan, log_start: int) -> bool:
+    """Whether the span's greatest time may be that of a record below log_start.
+
+    Also where a file's begins there: a store of before may have one that is the rest of a WAL span, with the greatest
+    time of all of that.
+    """
+    if isinstance(span, FileSpan) and log_start > 0:
+        return span.base_offset <= log_start
+    return span.base_offset < log_start
 
 
 async def _read(span: Span | FileSpan, log_start: int, finding: Awaitable[T]) -> T:

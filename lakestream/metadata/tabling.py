@@ -62,10 +62,11 @@ def check_range(tail: Tail, tabled: TabledRange, spans: Sequence[NewFileSpan]) -
 def file_span_rows(
     table: TableId, tail: Tail, spans: Sequence[NewFileSpan], replaced: Sequence[ReplacedSpan]
 ) -> list[FileSpanRow]:
-    """The spans that still hold something at or above `log_start`, with times and bytes of those they replace.
+    """The spans that still hold something at or above `log_start`, with what only those they replace know.
 
     `replaced` are all WAL spans below the range's end, in offset order. A job takes whole spans, so each file span ends
-    where one of them does; the running maximum continues to rise along the partition.
+    where one of them does; the running maximum continues to rise along the partition, and no span is later than it: a
+    batch that was damaged in storage may claim any time.
     """
     rows = []
     for span in spans:
@@ -84,7 +85,7 @@ def file_span_rows(
                 span.log_file,
                 span.rows,
                 sum(old.length for old in inside),
-                max(old.max_timestamp_ms for old in inside),
+                min(span.max_timestamp_ms, max(old.max_timestamp_ms for old in inside)),
                 inside[-1].running_max_timestamp_ms,
                 inside[-1].committed_ms,
             )

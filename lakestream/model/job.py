@@ -70,7 +70,7 @@ class TabledRange(NamedTuple):
 
 
 class NewFileSpan(NamedTuple):
-    """A file span as its writer knows it; times and bytes come from the spans that it replaces."""
+    """A file span as its writer knows it; bytes and the time of its commit come from the spans that it replaces."""
 
     partition: PartitionId
     base_offset: int
@@ -78,6 +78,8 @@ class NewFileSpan(NamedTuple):
     file: str
     log_file: str | None
     rows: int
+    max_timestamp_ms: int
+    """Of the rows: a span of the log may have been cut through by a deletion, and have had its greatest time before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

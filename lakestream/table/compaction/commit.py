@@ -24,7 +24,7 @@ from lakestream.model.errors import Conflict, LakestreamError, ObjectExists, Una
 from lakestream.model.job import JobCommit, JobId, NewFileSpan, TabledRange
 from lakestream.model.table import TablePointer
 from lakestream.model.table_errors import CommitConflict, DamagedTable, UnknownTable
-from lakestream.storage.tablefile.descriptor import FileDescriptor
+from lakestream.storage.tablefile.descriptor import FileDescriptor, PartitionRows
 from lakestream.table.compaction.ledger import Ledger, files_by_branch, ledger_of
 from lakestream.table.compaction.plan import PlannedJob, TaskSpan
 from lakestream.table.compaction.task import TaskResult
@@ -189,20 +189,19 @@ def file_spans(plan: PlannedJob, results: Sequence[TaskResult]) -> list[NewFileS
     partition_of = {each.number: each.partition for each in plan.ranges}
     found = []
     for result in results:
-        held = _held(plan.tasks[result.number])
-        rows, log_rows = _rows(result.file), _rows(result.log_file)
-        for number, (start, last_offset) in held.items():
-            files = [
-                file.path for file, own in ((result.file, rows), (result.log_file, log_rows)) if file and number in own
-            ]
+        files = [(file.path, _by_number(file)) for file in (result.file, result.log_file) if file is not None]
+        for number, (start, last_offset) in _held(plan.tasks[result.number]).items():
+            paths = [path for path, by_number in files if number in by_number]
+            own = [by_number[number] for _, by_number in files if number in by_number]
             found.append(
                 NewFileSpan(
                     partition=partition_of[number],
                     base_offset=start,
                     last_offset=last_offset,
-                    file=files[0],
-                    log_file=files[1] if len(files) > 1 else None,
-                    rows=rows.get(number, 0) + log_rows.get(number, 0),
+                    file=paths[0],
+                    log_file=paths[1] if len(paths) > 1 else None,
+                    rows=sum(rows.rows for rows in own),
+                    max_timestamp_ms=max(rows.max_timestamp_ms for rows in own),
                 )
             )
     return found
@@ -216,5 +215,5 @@ def _held(task: Sequence[TaskSpan]) -> dict[int, tuple[int, int]]:
     return held
 
 
-def _rows(file: FileDescriptor | None) -> dict[int, int]:
-    return {} if file is None else {rows.partition: rows.rows for rows in file.partitions}
+def _by_number(file: FileDescriptor) -> dict[int, PartitionRows]:
+    return {rows.partition: rows for rows in file.partitions}

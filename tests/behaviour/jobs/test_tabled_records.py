@@ -47,6 +47,33 @@ def test_retention_takes_files_and_leaves_what_is_not_in_the_table_yet(stage: St
     stage.run(scenario)
 
 
+def test_a_span_of_which_the_first_records_were_deleted_has_the_time_of_the_others(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        work = await set_up(stage, store, 1_000, 8)
+        await store.delete_records(work.partition, 1)
+        await work.compact(10, start=1, latest=7)
+        assert [span.max_timestamp_ms for span in (await work.view()).spans] == [7, 8]
+        latest = await store.span_of_max_timestamp(work.partition)
+        assert latest is not None
+        assert (latest.base_offset, latest.max_timestamp_ms) == (10, 8)
+        await work.compact(20, start=10)
+        taken = await store.apply_retention(work.partition, expired_before_ms=100, bytes_max=None, spans_max=100)
+        assert taken == 2
+
+    stage.run(scenario)
+
+
+def test_a_file_does_not_make_records_later_than_the_log_had_them(stage: Stage) -> None:
+    """A batch that was damaged in storage may claim any time, and keeps nothing from retention."""
+
+    async def scenario(store: MetadataStore) -> None:
+        work = await set_up(stage, store, 5, 6)
+        await work.compact(10, latest=1_000)
+        assert [span.max_timestamp_ms for span in (await work.view()).spans] == [5, 6]
+
+    stage.run(scenario)
+
+
 def test_a_deleted_topic_leaves_no_file_spans(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
         work = await set_up(stage, store, 1, 2)

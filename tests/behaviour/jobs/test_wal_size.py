@@ -61,4 +61,6 @@ async def produced_together(stage: Stage, store: MetadataStore, *works: Work) ->
     batches = laid_out(*(batch(partition, records=RECORDS, time=1) for partition in partitions))
     commit = stage.commit(await stage.broker(store), *batches)
     await store.commit_segment(commit)
+    for work in works:
+        work.times.append(1)
     return commit.segment

@@ -28,6 +28,8 @@ class Work:
     pointer: TablePointer
     lease: CompactionLease
     segments: list[str]
+    times: list[int]
+    """Of the spans of each partition, in order."""
 
     @property
     def partition(self) -> PartitionId:
@@ -43,6 +45,7 @@ class Work:
             await self.store.commit_segment(commit)
             made.append(commit.segment)
         self.segments += made
+        self.times += times
         return made
 
     async def begin(self) -> str:
@@ -51,13 +54,29 @@ class Work:
         return job
 
     def commit(
-        self, job: str, end: int, *, start: int = 0, expected: str | None = None, cuts: Sequence[int] = ()
+        self,
+        job: str,
+        end: int,
+        *,
+        start: int = 0,
+        expected: str | None = None,
+        cuts: Sequence[int] = (),
+        latest: int | None = None,
     ) -> JobCommit:
-        """Offsets [start, end) of every partition, one file span for each stretch between the cuts."""
+        """Offsets [start, end) of every partition, one file span for each stretch between the cuts. Their greatest
+        time is that of what was produced, unless `latest` says otherwise."""
         moved = replace(self.pointer, metadata_location=f"file:///{job}")
         bounds = [start, *cuts, end]
         spans = [
-            NewFileSpan(partition, first, last - 1, f"file:///{job}/{number}", None, last - first)
+            NewFileSpan(
+                partition=partition,
+                base_offset=first,
+                last_offset=last - 1,
+                file=f"file:///{job}/{number}",
+                log_file=None,
+                rows=last - first,
+                max_timestamp_ms=self._latest(first, last) if latest is None else latest,
+            )
             for partition in self.topic.partitions
             for number, (first, last) in enumerate(pairwise(bounds))
         ]
@@ -69,10 +88,13 @@ class Work:
             spans=tuple(spans),
         )
 
-    async def compact(self, end: int, *, start: int = 0, cuts: Sequence[int] = ()) -> str:
+    def _latest(self, first: int, end: int) -> int:
+        return max(self.times[first // RECORDS : -(-end // RECORDS)])
+
+    async def compact(self, end: int, *, start: int = 0, cuts: Sequence[int] = (), latest: int | None = None) -> str:
         """A whole job, and the pointer as it is then."""
         job = await self.begin()
-        location = await self.store.jobs.commit_job(self.commit(job, end, start=start, cuts=cuts))
+        location = await self.store.jobs.commit_job(self.commit(job, end, start=start, cuts=cuts, latest=latest))
         self.pointer = replace(self.pointer, metadata_location=location)
         return location
 
@@ -104,6 +126,6 @@ async def set_up(stage: Stage, store: MetadataStore, *times: int, partitions: in
     await store.tables.move_tables([PointerMove(pointer=table, expected_location=None)])
     lease = await store.jobs.claim_compaction("a", TTL_MS)
     assert lease is not None
-    work = Work(stage, store, topic, table, lease, [])
+    work = Work(stage, store, topic, table, lease, [], [])
     await work.produce(*times)
     return work
