@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
-from lakestream.model.table_errors import CompactionFenced
+from lakestream.model.table_errors import CompactionFenced, JobDropped, JobForgotten
 from lakestream.model.topic import PartitionId, TopicId
 
 COMPACTION = "compaction"
@@ -91,14 +91,14 @@ class JobStore(Protocol):
         everything in between lies below `log_start`. The WAL spans inside become file spans, their segments are
         released, `tabled_until` becomes the range's end. File spans wholly below `log_start` are left out.
 
-        Raises CompactionFenced if the token is not the current one or the lease has run out; JobDropped;
-        CommitConflict if the pointer has moved; LedgerConflict if a range does not continue; UnknownPartition if
-        the topic was deleted.
+        Raises CompactionFenced if the token is not the current one or the lease has run out; JobDropped; JobForgotten
+        if it may have been committed and nobody knows; CommitConflict if the pointer has moved; LedgerConflict if a
+        range does not continue; UnknownPartition if the topic was deleted.
         """
         ...
 
     async def drop_job(self, job: JobId) -> bool:
-        """Give the job up for good. False: it was committed before. One that is not known counts as given up."""
+        """Give the job up for good. False: it was committed before; or it is not known any more, and may have been."""
         ...
 
     async def drop_left_jobs(self, token: int) -> list[LeftJob]:
@@ -118,4 +118,14 @@ def compaction_fenced(token: int) -> CompactionFenced:
     return CompactionFenced(
         f"token {token} no longer gives the right to compact: the lease ran out, or another pipeline took over. "
         "Claim it again; what was under way is dropped"
+    )
+
+
+def job_ended(job: JobId, state: int | None) -> JobDropped | JobForgotten:
+    """Why a job that is not planned any more cannot be committed. It was surely not, only if it is noted as dropped."""
+    if state == JobState.DROPPED:
+        return JobDropped(f"job {job} was dropped before it was committed: plan its work anew")
+    return JobForgotten(
+        f"job {job} is not known any more, and may have been committed: its files stay until the table is swept. "
+        "Plan anew what is left of its work"
     )

@@ -64,5 +64,9 @@ class JobDropped(Conflict):
     """The job was given up before it was committed. Plan anew."""
 
 
+class JobForgotten(Conflict):
+    """Nobody remembers what became of the job, and it may have been committed. Leave its files alone, and plan anew."""
+
+
 class CompactionFenced(Fenced):
     """Another pipeline has taken over. Stop what is under way; claim the compaction again before going on."""

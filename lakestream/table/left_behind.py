@@ -5,7 +5,8 @@
     a writer that went on  -> an hour later every dropped job's folder is looked at once more, then it is forgotten;
                               so is that of a committed job if workers were given up: they may have written since
 
-A job is dropped before anything of it is deleted, and a dropped job can no longer be committed.
+A job is dropped before anything of it is deleted, and a dropped job can no longer be committed. What nobody remembers
+may have been committed: of such a job nothing is deleted here, and the daily look finds what is really left.
 """
 
 from collections.abc import Iterable
@@ -35,7 +36,7 @@ class LeftBehind:
         """Committed jobs that may get files which nobody counts, with the keys of those that count."""
 
     async def drop(self, job: LeftJob) -> None:
-        """Give up a job of our own and delete its files; one that turns out to be committed keeps them."""
+        """Give up a job of our own and delete its files; one that was committed, or may have been, keeps them."""
         if await self._store.jobs.drop_job(job.id):
             await self._delete(job)
 

@@ -22,7 +22,7 @@ from lakestream.model.errors import Fenced, InvalidRequest, LakestreamError, Una
 from lakestream.model.job import CompactionLease, JobCommit, JobId, LeftJob, NewJob
 from lakestream.model.repair import Repair, RepairState
 from lakestream.model.table import MAIN_BRANCH, QUARANTINE_BRANCH, TablePointer
-from lakestream.model.table_errors import CommitConflict, UnknownTable
+from lakestream.model.table_errors import CommitConflict, JobForgotten, UnknownTable
 from lakestream.storage.tablefile.descriptor import FileDescriptor
 from lakestream.table.compaction.ledger import data_file
 from lakestream.table.compaction.rewriting import Rewriting, RewrittenJob, Work
@@ -170,8 +170,8 @@ class Repairs:
         commit = JobCommit(job=job, token=lease.token, move=prepared.move, ranges=(), spans=())
         try:
             await self._store.jobs.commit_job(commit)
-        except Unavailable:
-            raise
+        except (Unavailable, JobForgotten):
+            raise  # it may have been committed
         except LakestreamError:
             await self._commits.abandon(prepared)
             raise

@@ -7,7 +7,7 @@ commit that finds the job committed locks nothing.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fenced
+from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fenced, job_ended
 from lakestream.metadata.missing import table_moved, unknown_partition
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.dropping import release
@@ -16,7 +16,7 @@ from lakestream.metadata.tabling import FileSpanRow, ReplacedSpan, check_range, 
 from lakestream.model.errors import UnknownPartition
 from lakestream.model.job import JobCommit, JobId, NewFileSpan
 from lakestream.model.place import Tail
-from lakestream.model.table_errors import JobDropped, LedgerConflict
+from lakestream.model.table_errors import LedgerConflict
 from lakestream.model.topic import PartitionId
 
 
@@ -63,20 +63,20 @@ async def check_token(connection: Connection, token: int) -> None:
 async def _known_answer(connection: Connection, job: JobId) -> str | None:
     """What the commit said when it was made; None while the job is only planned."""
     row = await maybe_row(connection, "SELECT state, answer FROM job WHERE id = %s", (job,))
-    if row is None or row[0] == JobState.DROPPED:
-        raise _dropped(job)
-    return str(row[1]) if row[0] == JobState.COMMITTED else None
+    state, answer = row or (None, None)
+    if state == JobState.COMMITTED:
+        return str(answer)
+    if state != JobState.PLANNED:
+        raise job_ended(job, state)
+    return None
 
 
 async def _lock_planned(connection: Connection, job: JobId) -> None:
     """From here on nobody can drop it."""
-    query = "SELECT 1 FROM job WHERE id = %s AND state = %s FOR UPDATE"
-    if await maybe_row(connection, query, (job, JobState.PLANNED)) is None:
-        raise _dropped(job)
-
-
-def _dropped(job: JobId) -> JobDropped:
-    return JobDropped(f"job {job} was dropped before it was committed: plan its work anew")
+    row = await maybe_row(connection, "SELECT state FROM job WHERE id = %s FOR UPDATE", (job,))
+    state = None if row is None else row[0]
+    if state != JobState.PLANNED:
+        raise job_ended(job, state)
 
 
 async def _locked_tails(connection: Connection, partitions: Sequence[PartitionId]) -> dict[PartitionId, Tail]:

@@ -195,7 +195,7 @@ async def _drop(connection: Connection, job: JobId) -> bool:
         (JobState.DROPPED, job, JobState.PLANNED),
     )
     row = await maybe_row(connection, "SELECT state FROM job WHERE id = %s", (job,))
-    return row is None or row[0] == JobState.DROPPED
+    return row is not None and row[0] == JobState.DROPPED
 
 
 async def _drop_left(connection: Connection, token: int) -> list[LeftJob]:

@@ -8,13 +8,12 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 
-from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fenced
+from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fenced, job_ended
 from lakestream.metadata.missing import table_moved, unknown_partition
 from lakestream.metadata.sqlite.dropping import release
 from lakestream.metadata.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
 from lakestream.model.job import JobCommit, JobId, TabledRange
 from lakestream.model.place import Tail
-from lakestream.model.table_errors import JobDropped
 from lakestream.model.topic import PartitionId
 
 
@@ -36,9 +35,12 @@ def commit_job(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -
 def _known_answer(connection: sqlite3.Connection, job: JobId) -> str | None:
     """What the commit said when it was made; None while the job is only planned."""
     row = connection.execute("SELECT state, answer FROM job WHERE id = ?", (job,)).fetchone()
-    if row is None or row[0] == JobState.DROPPED:
-        raise JobDropped(f"job {job} was dropped before it was committed: plan its work anew")
-    return str(row[1]) if row[0] == JobState.COMMITTED else None
+    state, answer = row or (None, None)
+    if state == JobState.COMMITTED:
+        return str(answer)
+    if state != JobState.PLANNED:
+        raise job_ended(job, state)
+    return None
 
 
 def check_token(connection: sqlite3.Connection, token: int, now_ms: int) -> None:

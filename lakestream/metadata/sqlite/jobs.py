@@ -175,7 +175,7 @@ def _drop(connection: sqlite3.Connection, job: JobId, now_ms: int) -> bool:
         (JobState.DROPPED, now_ms, job, JobState.PLANNED),
     )
     row = connection.execute("SELECT state FROM job WHERE id = ?", (job,)).fetchone()
-    return row is None or row[0] == JobState.DROPPED
+    return row is not None and row[0] == JobState.DROPPED
 
 
 def _drop_left(connection: sqlite3.Connection, token: int, now_ms: int) -> list[LeftJob]:

@@ -23,7 +23,7 @@ from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Conflict, LakestreamError, ObjectExists, Unavailable, what_went_wrong
 from lakestream.model.job import JobCommit, JobId, NewFileSpan, TabledRange
 from lakestream.model.table import TablePointer
-from lakestream.model.table_errors import CommitConflict, DamagedTable, UnknownTable
+from lakestream.model.table_errors import CommitConflict, DamagedTable, JobForgotten, UnknownTable
 from lakestream.storage.tablefile.descriptor import FileDescriptor, PartitionRows
 from lakestream.table.compaction.ledger import Ledger, files_by_branch, ledger_of
 from lakestream.table.compaction.plan import PlannedJob, TaskSpan
@@ -74,7 +74,7 @@ class Committer:
     async def commit(self, job: BegunJob, results: Sequence[TaskResult], evolve: Evolve | None = None) -> str:
         """The metadata location that the commit made current. `evolve` brings the table's schema to where the job's
         files are. Raises Conflict and its leaves, UnknownPartition and UnknownTable where the job has become pointless;
-        Unavailable where nobody knows what became of it."""
+        Unavailable and JobForgotten where nobody knows what became of it."""
         ledger = ledger_of(job.id, job.plan, results, folder=job.folder)
         pause = YIELD_SECONDS_FIRST
         for attempt in range(ATTEMPTS_MAX - 1):
@@ -103,7 +103,7 @@ class Committer:
         )
         try:
             location = await self._asked(commit)
-        except Unavailable:
+        except (Unavailable, JobForgotten):
             raise  # it may have been committed: whoever finds out must still have the files
         except LakestreamError:
             await self._commits.abandon(prepared)

@@ -1,6 +1,9 @@
 """Who may compact, what there is to do, and what becomes of jobs that nobody finished."""
 
+import pytest
+
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.table_errors import JobForgotten
 from tests.behaviour.jobs.work import TTL_MS, set_up
 from tests.behaviour.metadata.stage import Stage
 
@@ -127,5 +130,24 @@ def test_dropped_jobs_are_remembered_until_they_are_swept(stage: Stage) -> None:
         assert await store.jobs.old_dropped_jobs(5_000, 10) == [(dropped, work.pointer.id)]
         await store.jobs.forget_jobs(5_000, [dropped])
         assert await store.jobs.old_dropped_jobs(5_000, 10) == []
+
+    stage.run(scenario)
+
+
+def test_a_job_that_nobody_remembers_may_have_been_committed(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        work = await set_up(stage, store, 1, 2)
+        finished, never = await work.begin(), stage.ids.ulid()
+        commit = work.commit(finished, 10)
+        await store.jobs.commit_job(commit)
+        stage.pass_time(5_001)
+        await store.jobs.forget_jobs(5_000, [])
+        for job in (finished, never):
+            assert not await store.jobs.drop_job(job)
+            with pytest.raises(JobForgotten):
+                await store.jobs.commit_job(work.commit(job, 20, start=10))
+        with pytest.raises(JobForgotten):
+            await store.jobs.commit_job(commit)
+        assert await work.location() == commit.move.pointer.metadata_location
 
     stage.run(scenario)
