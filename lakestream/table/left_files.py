@@ -4,7 +4,8 @@
 
 Expiry deletes what it frees once the table has moved on, and a worker that was given up may write after its job was
 committed; where the process dies in between, this finds it. Every table is looked at, once a day if it has changed: it
-takes a listing, and reading all of its manifests. Files of the last day's jobs are left alone: a job may be under way.
+takes a listing, and reading all of its manifests. Where there are more than a day has turns for, the one whose look is
+the longest ago comes first. Files of the last day's jobs are left alone: a job may be under way.
 """
 
 import structlog
@@ -20,6 +21,8 @@ from lakestream.world.ids import ulid_ms
 log = structlog.get_logger(__name__)
 
 DAY_SECONDS = 86_400.0
+NEVER = -DAY_SECONDS
+"""When a table was looked at that was not: its turn has come, before that of all others."""
 TABLES_AT_ONCE = 5
 SWEPT_KINDS = (TableKind.TOPIC, TableKind.KEPT)
 """Tables beside which only we write. What lies beside an ordinary one may be wanted: its versions can go back."""
@@ -39,25 +42,31 @@ class LeftFiles:
         """Look at some of the topics' tables whose turn it is."""
         now = self._clock.monotonic()
         tables = await self._store.tables.table_ids([TableKind.TOPIC])
-        self._looked_at = {table: self._looked_at[table] for table in tables if table in self._looked_at}
+        self._looked_at = {table: self._looked_at.get(table, NEVER) for table in tables}
         self._settled = {table: self._settled[table] for table in tables if table in self._settled}
-        due = [table for table in tables if now - self._looked_at.get(table, -DAY_SECONDS) >= DAY_SECONDS]
-        for table in due[:TABLES_AT_ONCE]:
+        due = [table for table in tables if now - self._looked_at[table] >= DAY_SECONDS]
+        turns = TABLES_AT_ONCE
+        for table in sorted(due, key=self._looked_at.__getitem__):
+            if not turns:
+                break
             self._looked_at[table] = now
             try:
-                await self._look_at(table)
+                turns -= await self._look_at(table)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one table, the others have their turn
                 log.warning(
                     "files that a table left could not be looked for", table=table, error=what_went_wrong(error)
                 )
+                turns -= 1
 
-    async def _look_at(self, table: TableId) -> None:
+    async def _look_at(self, table: TableId) -> bool:
+        """False: there was no need to."""
         pointer = await self._store.tables.table_with_id(table)
         if pointer is None or self._settled.get(table) == pointer.metadata_location:
-            return
+            return False
         settled_at = await self.clear(table, before_ms=self._clock.wall_ms() - int(DAY_SECONDS * 1000))
         if settled_at is not None:
             self._settled[table] = settled_at
+        return True
 
     async def clear(self, table: TableId, *, before_ms: int | None = None) -> str | None:
         """Delete what no snapshot reaches of the jobs begun before then, or of all where none can be under way. Returns
