@@ -30,7 +30,8 @@ class JobStore(Protocol):
 
     async def claim_compaction(self, holder: str, ttl_ms: int) -> CompactionLease | None:
         """Become, or remain, the one who compacts. A holder whose lease has not run out keeps its token; everyone else
-        gets the next one. None: someone else holds it."""
+        gets the next one. None: someone else holds it. A lease from before the clock was set back holds up nobody
+        (LEASE_MS_MAX)."""
         ...
 
     async def leave_compaction(self, lease: CompactionLease) -> None:

@@ -217,7 +217,8 @@ class MetadataStore(Protocol):
         ...
 
     async def take_duty(self, name: str, holder: str, ttl_ms: int) -> bool:
-        """Become, or remain, the one who does a named chore (retention, sweep). False: someone else is."""
+        """Become, or remain, the one who does a named chore (retention, sweep). False: someone else is. One who would
+        be for longer than `ttl_ms` from now was given it by a clock that was ahead, and is not any more."""
         ...
 
     # --- alarms ------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PlainSerializer, PositiveInt
 
+from lakestream.model.job import LEASE_MS_MAX
 from lakestream.settings.address import Address, parse_address, parse_http_address
 
 KIB, MIB = 1024, 1024 * 1024
@@ -139,7 +140,7 @@ class PipelineSettings(Group):
     lease_ms: PositiveInt = Field(
         default=15_000,
         ge=1_000,
-        le=300_000,
+        le=LEASE_MS_MAX,
         description="A pipeline that has been silent for this long is taken for dead, and another may do its work.",
     )
 

@@ -14,7 +14,6 @@ class WorldClock:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._jumped_ms = 0
-        self._latest_ms = 0
 
     def wall_ms(self) -> int:
         return EPOCH_MS + int(self._loop.time() * 1000) + self._jumped_ms
@@ -26,12 +25,7 @@ class WorldClock:
         await asyncio.sleep(max(seconds, SLEEP_SECONDS_MIN))
 
     def jump(self, ms: int) -> None:
-        self._latest_ms = max(self._latest_ms, self.wall_ms())
         self._jumped_ms += ms
-
-    def catch_up(self) -> None:
-        """Set the clock to the latest it ever showed: a lease that was given then would outlive its holder for long."""
-        self._jumped_ms += max(0, self._latest_ms - self.wall_ms())
 
 
 class Pausable(Protocol):

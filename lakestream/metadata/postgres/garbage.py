@@ -109,7 +109,8 @@ async def take_duty(connection: Connection, name: str, holder: str, ttl_ms: int)
         connection,
         "INSERT INTO duty VALUES (%s, %s, now_ms() + %s) ON CONFLICT (name) DO UPDATE"
         " SET holder = excluded.holder, until_ms = excluded.until_ms"
-        " WHERE duty.holder = excluded.holder OR duty.until_ms <= now_ms() RETURNING 1",
-        (name, holder, ttl_ms),
+        " WHERE duty.holder = excluded.holder OR duty.until_ms <= now_ms() OR duty.until_ms > now_ms() + %s"
+        " RETURNING 1",
+        (name, holder, ttl_ms, ttl_ms),
     )
     return taken is not None

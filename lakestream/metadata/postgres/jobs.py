@@ -7,7 +7,17 @@ from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.job_commit import check_token, commit_job
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.postgres.tables import Run
-from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
+from lakestream.model.job import (
+    LEASE_MS_MAX,
+    CompactionLease,
+    Debt,
+    JobCommit,
+    JobId,
+    LeftJob,
+    NewJob,
+    TrimmedTopic,
+    UntabledSpan,
+)
 from lakestream.model.place import Span, Tail
 from lakestream.model.topic import PartitionId, TopicId
 
@@ -77,14 +87,17 @@ class PostgresJobs:
 
 
 async def _claim(connection: Connection, holder: str, ttl_ms: int) -> CompactionLease | None:
-    """One statement: it inserts the lease, renews our own, or takes over one that has run out."""
+    """One statement: it inserts the lease, renews our own, or takes over one that has run out. now_ms() moves on within
+    it, so the token of another holder's lease rises without looking at the time again."""
     row = await maybe_row(
         connection,
         "INSERT INTO lease VALUES (%s, %s, 1, now_ms() + %s) ON CONFLICT (name) DO UPDATE SET"
         " holder = excluded.holder, until_ms = excluded.until_ms,"
-        " token = lease.token + CASE WHEN lease.until_ms > now_ms() THEN 0 ELSE 1 END"
-        " WHERE lease.holder = excluded.holder OR lease.until_ms <= now_ms() RETURNING token",
-        (COMPACTION, holder, ttl_ms),
+        " token = lease.token"
+        " + CASE WHEN lease.holder = excluded.holder AND lease.until_ms > now_ms() THEN 0 ELSE 1 END"
+        " WHERE lease.holder = excluded.holder OR lease.until_ms <= now_ms() OR lease.until_ms > now_ms() + %s"
+        " RETURNING token",
+        (COMPACTION, holder, ttl_ms, LEASE_MS_MAX),
     )
     return None if row is None else CompactionLease(holder=holder, token=row[0], ttl_ms=ttl_ms)
 
@@ -94,7 +107,11 @@ async def _leave(connection: Connection, lease: CompactionLease) -> None:
 
 
 async def _holder(connection: Connection) -> str | None:
-    row = await maybe_row(connection, "SELECT holder FROM lease WHERE name = %s AND until_ms > now_ms()", (COMPACTION,))
+    row = await maybe_row(
+        connection,
+        "SELECT holder FROM lease WHERE name = %s AND until_ms > now_ms() AND until_ms <= now_ms() + %s",
+        (COMPACTION, LEASE_MS_MAX),
+    )
     return None if row is None else str(row[0])
 
 

@@ -92,7 +92,8 @@ def forget_producers(connection: sqlite3.Connection, idle_for_ms: int, limit: in
 def take_duty(connection: sqlite3.Connection, name: str, holder: str, ttl_ms: int, now_ms: int) -> bool:
     taken = connection.execute(
         "INSERT INTO duty VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"
-        " SET holder = excluded.holder, until_ms = excluded.until_ms WHERE holder = excluded.holder OR until_ms <= ?",
+        " SET holder = excluded.holder, until_ms = excluded.until_ms"
+        " WHERE holder = excluded.holder OR until_ms <= ? OR until_ms > excluded.until_ms",
         (name, holder, now_ms + ttl_ms, now_ms),
     )
     return taken.rowcount == 1

@@ -7,7 +7,17 @@ from collections.abc import Callable, Sequence
 from lakestream.metadata.job_store import COMPACTION, JobState
 from lakestream.metadata.sqlite.job_commit import check_token, commit_job
 from lakestream.metadata.sqlite.tables import Run
-from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
+from lakestream.model.job import (
+    LEASE_MS_MAX,
+    CompactionLease,
+    Debt,
+    JobCommit,
+    JobId,
+    LeftJob,
+    NewJob,
+    TrimmedTopic,
+    UntabledSpan,
+)
 from lakestream.model.place import Span, Tail
 from lakestream.model.topic import PartitionId, TopicId
 
@@ -80,10 +90,9 @@ class SqliteJobs:
 def _claim(connection: sqlite3.Connection, holder: str, ttl_ms: int, now_ms: int) -> CompactionLease | None:
     row = connection.execute("SELECT holder, token, until_ms FROM lease WHERE name = ?", (COMPACTION,)).fetchone()
     known, token, until_ms = row or ("", 0, 0)
-    is_held = until_ms > now_ms
-    if is_held and known != holder:
+    if known != holder and now_ms < until_ms <= now_ms + LEASE_MS_MAX:
         return None
-    next_token = token if is_held else token + 1
+    next_token = token if known == holder and until_ms > now_ms else token + 1
     connection.execute(
         "INSERT OR REPLACE INTO lease VALUES (?, ?, ?, ?)", (COMPACTION, holder, next_token, now_ms + ttl_ms)
     )
@@ -96,7 +105,8 @@ def _leave(connection: sqlite3.Connection, lease: CompactionLease) -> None:
 
 def _holder(connection: sqlite3.Connection, now_ms: int) -> str | None:
     row = connection.execute(
-        "SELECT holder FROM lease WHERE name = ? AND until_ms > ?", (COMPACTION, now_ms)
+        "SELECT holder FROM lease WHERE name = ? AND until_ms > ? AND until_ms <= ?",
+        (COMPACTION, now_ms, now_ms + LEASE_MS_MAX),
     ).fetchone()
     return None if row is None else str(row[0])
 

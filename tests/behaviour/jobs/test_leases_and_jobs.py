@@ -3,9 +3,12 @@
 import pytest
 
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.table_errors import JobForgotten
+from lakestream.model.job import LEASE_MS_MAX
+from lakestream.model.table_errors import CompactionFenced, JobForgotten
 from tests.behaviour.jobs.work import TTL_MS, set_up
 from tests.behaviour.metadata.stage import Stage
+
+DAY_MS = 86_400_000
 
 
 def test_one_holder_at_a_time_and_a_higher_token_for_the_next(stage: Stage) -> None:
@@ -38,6 +41,42 @@ def test_a_holder_that_slept_too_long_gets_a_new_token(stage: Stage) -> None:
         assert first is not None
         assert again is not None
         assert again.token > first.token
+
+    stage.run(scenario)
+
+
+def test_a_lease_from_before_the_clock_was_set_back_holds_up_nobody(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        killed = await store.jobs.claim_compaction("killed", TTL_MS)
+        assert killed is not None
+        stage.pass_time(-DAY_MS)
+        assert await store.jobs.compaction_holder() is None
+        successor = await store.jobs.claim_compaction("successor", TTL_MS)
+        assert successor is not None
+        assert successor.token > killed.token
+        assert await store.jobs.compaction_holder() == "successor"
+        assert await store.jobs.claim_compaction("killed", TTL_MS) is None
+        with pytest.raises(CompactionFenced):
+            await store.jobs.begin_jobs(killed.token, [])
+
+    stage.run(scenario)
+
+
+def test_a_holder_that_lives_on_keeps_its_token_when_the_clock_is_set_back(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        first = await store.jobs.claim_compaction("a", TTL_MS)
+        stage.pass_time(-DAY_MS)
+        assert await store.jobs.claim_compaction("a", TTL_MS) == first
+        assert await store.jobs.claim_compaction("b", TTL_MS) is None
+
+    stage.run(scenario)
+
+
+def test_one_with_short_leases_waits_for_one_with_long_leases(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        assert await store.jobs.claim_compaction("long", LEASE_MS_MAX) is not None
+        assert await store.jobs.claim_compaction("short", 1_000) is None
+        assert await store.jobs.compaction_holder() == "long"
 
     stage.run(scenario)
 

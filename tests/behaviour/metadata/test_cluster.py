@@ -134,6 +134,16 @@ def test_one_holder_at_a_time_does_a_chore(stage: Stage) -> None:
     stage.run(scenario)
 
 
+def test_a_chore_is_not_left_to_one_who_had_it_before_the_clock_was_set_back(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        assert await store.take_duty("sweep", "killed", 1_000)
+        stage.pass_time(-86_400_000)
+        assert await store.take_duty("sweep", "b", 1_000)
+        assert not await store.take_duty("sweep", "killed", 1_000)
+
+    stage.run(scenario)
+
+
 def test_producer_ids_are_given_once(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
         blocks = await asyncio.gather(*(store.take_producer_ids(10) for _ in range(8)))
