@@ -6,7 +6,7 @@ from lakestream.catalog.finding import TableNames
 from lakestream.catalog.locations import TableObjects
 from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.requests import Once, TableChange, checked_name, located, receipt_of
-from lakestream.catalog.requirements import check_requirements
+from lakestream.catalog.requirements import check_view_requirements
 from lakestream.catalog.values import Json, Metadata, optional, wanted
 from lakestream.catalog.views import apply_view_updates, check_whole_view, new_view
 from lakestream.metadata.missing import shown_table, table_exists
@@ -69,7 +69,7 @@ class Views:
         for attempt in range(1, _COMMIT_ATTEMPTS_MAX + 1):
             pointer = await self._pointer(change.namespace, change.name)
             base = await self._files.read(pointer.metadata_location)
-            check_requirements(base.metadata, change.requirements)
+            check_view_requirements(base.metadata, change.requirements)
             changed = apply_view_updates(base.metadata, change.updates, now_ms=self._clock.wall_ms())
             self._objects.check_folder(changed["location"], changed["view-uuid"])
             location = await self._files.write_after(base, changed)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakestream.catalog.requirements import REQUIREMENTS, check_requirements
+from lakestream.catalog.requirements import REQUIREMENTS, check_requirements, check_view_requirements
 from lakestream.catalog.values import Json
 from lakestream.model.table_errors import CommitConflict, InvalidTableChange, TableExists, UnknownTable
 from tests.unit.catalog.samples import UUID, add, applied, table, to_branch
@@ -21,7 +21,6 @@ HOLDING: list[Json] = [
 ]
 FAILING: list[Json] = [
     {"type": "assert-table-uuid", "uuid": "another"},
-    {"type": "assert-view-uuid", "uuid": UUID},
     {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": 2},
     {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None},
     {"type": "assert-ref-snapshot-id", "ref": "absent", "snapshot-id": 1},
@@ -30,6 +29,24 @@ FAILING: list[Json] = [
     {"type": "assert-last-assigned-partition-id", "last-assigned-partition-id": 1000},
     {"type": "assert-default-spec-id", "default-spec-id": 1},
     {"type": "assert-default-sort-order-id", "default-sort-order-id": 1},
+]
+MALFORMED: list[Json] = [
+    {"type": "assert-table-uuid"},
+    {"type": "assert-table-uuid", "uuid": None},
+    {"type": "assert-table-uuid", "uuid": 5},
+    {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": "1"},
+    {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": True},
+    {"type": "assert-ref-snapshot-id", "snapshot-id": 1},
+    {"type": "assert-last-assigned-field-id"},
+    {"type": "assert-current-schema-id", "current-schema-id": False},
+    {"type": "assert-current-schema-id", "current-schema-id": None},
+    {"type": "assert-last-assigned-partition-id", "last-assigned-partition-id": 2**40},
+    {"type": "assert-default-spec-id", "default-spec-id": 0.0},
+    {"type": "assert-default-sort-order-id", "default-sort-order-id": "0"},
+    {"type": "assert-view-uuid"},
+    {"type": "assert-view-uuid", "uuid": UUID},
+    {"type": "assert-good-weather"},
+    {"uuid": UUID},
 ]
 TABLE = applied(table(), add(1), to_branch("main", 1))
 
@@ -61,6 +78,21 @@ def test_every_requirement_is_tried_here() -> None:
     assert {one["type"] for one in FAILING} | {"assert-create"} == REQUIREMENTS
 
 
-def test_an_unknown_requirement_is_refused() -> None:
+@pytest.mark.parametrize("requirement", MALFORMED)
+def test_what_is_no_requirement_of_a_table_is_refused(requirement: Json) -> None:
+    """It is no conflict: whoever sent it would load the table and send the same again, for ever."""
     with pytest.raises(InvalidTableChange):
-        check_requirements(TABLE, [{"type": "assert-good-weather"}])
+        check_requirements(TABLE, [requirement])
+
+
+def test_a_view_is_required_to_be_the_same() -> None:
+    view = {"view-uuid": UUID}
+    check_view_requirements(view, [{"type": "assert-view-uuid", "uuid": UUID.upper()}])
+    with pytest.raises(CommitConflict):
+        check_view_requirements(view, [{"type": "assert-view-uuid", "uuid": "another"}])
+
+
+@pytest.mark.parametrize("requirement", [*HOLDING, {"type": "assert-create"}, {"type": "assert-view-uuid"}])
+def test_requirements_of_tables_are_none_of_views(requirement: Json) -> None:
+    with pytest.raises(InvalidTableChange):
+        check_view_requirements({"view-uuid": UUID}, [requirement])
