@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 
-from lakestream.catalog.updates import identity, layout, schemas, snapshots
+from lakestream.catalog.updates import identity, layout, schemas, snapshots, sources
 from lakestream.catalog.updates.draft import Draft, ids_of_snapshots
 from lakestream.catalog.values import Json, Metadata, wanted
 from lakestream.model.table_errors import InvalidTableChange
@@ -43,7 +43,7 @@ TABLE_UPDATES: dict[str, Update] = {
     "remove-partition-statistics": partial(snapshots.remove_statistics, kind="partition-statistics"),
 }
 
-_OF_THE_LAYOUT = frozenset({"set-current-schema", "set-default-spec", "set-default-sort-order"})
+_OF_THE_LAYOUT = frozenset({"add-spec", "set-current-schema", "set-default-spec", "set-default-sort-order"})
 
 
 def apply_updates(
@@ -58,7 +58,7 @@ def apply_updates(
         draft.metadata["last-updated-ms"] = max(now_ms, base.get("last-updated-ms", 0))
     snapshots.settle_snapshot_log(draft)
     if any(update["action"] in _OF_THE_LAYOUT for update in updates):
-        layout.check_compatible(draft)
+        sources.check_compatible(draft.metadata)
     return draft.metadata
 
 

@@ -4,18 +4,17 @@ create request  ->  fresh field ids, spec, order, properties  ->  metadata (form
 staged create: the same metadata is handed out, not kept; later a commit brings it back as updates on `empty_table`
 """
 
-from lakestream.catalog.schema_ids import fields_by_id, mapped, with_fresh_ids
+from lakestream.catalog.schema_ids import mapped, with_fresh_ids
 from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION, FORMAT_VERSIONS
 from lakestream.catalog.updates.layout import (
     PARTITION_FIELD_ID_BEFORE_FIRST,
     UNSORTED_ORDER_ID,
-    check_sources,
     checked_partition_fields,
     checked_sort_fields,
-    source_ids,
 )
 from lakestream.catalog.updates.schemas import check_schema, highest_field_id
 from lakestream.catalog.updates.snapshots import NO_SNAPSHOT
+from lakestream.catalog.updates.sources import check_compatible, source_id
 from lakestream.catalog.values import Json, Metadata, shown, wanted, wanted_texts, whole_number
 from lakestream.model.table_errors import InvalidTableChange
 
@@ -78,12 +77,10 @@ def new_table(request: Json, *, uuid: str, location: str, now_ms: int) -> Metada
     check_schema(schema, format_version)
     spec = _spec(request.get("partition-spec"), fresh_of)
     order = _order(request.get("write-order"), fresh_of)
-    for what, fields in (("partition spec", spec["fields"]), ("sort order", order["fields"])):
-        check_sources(fields, fields_by_id(schema), what)
     kept = {key: value for key, value in asked.items() if key not in RESERVED_PROPERTIES}
     current = {**schema, "schema-id": 0}
     repeated = {"schema": current, "partition-spec": spec["fields"]} if format_version == 1 else {}
-    return {
+    made = {
         **empty_table(format_version=format_version, now_ms=now_ms),
         **repeated,
         "table-uuid": uuid,
@@ -97,6 +94,8 @@ def new_table(request: Json, *, uuid: str, location: str, now_ms: int) -> Metada
         "sort-orders": [order],
         "properties": {**_DEFAULT_PROPERTIES, **kept},
     }
+    check_compatible(made)
+    return made
 
 
 def format_version_of(updates: list[Json]) -> int:
@@ -123,7 +122,7 @@ def _spec(asked: Json | None, fresh_of: dict[int, int]) -> Json:
     fields = checked_partition_fields(asked) if asked is not None else []
     numbered = [
         {
-            **_with_fresh_sources(field, fresh_of, "partition field"),
+            **_with_fresh_source(field, fresh_of, "partition field"),
             "field-id": PARTITION_FIELD_ID_BEFORE_FIRST + number,
         }
         for number, field in enumerate(fields, start=1)
@@ -133,10 +132,10 @@ def _spec(asked: Json | None, fresh_of: dict[int, int]) -> Json:
 
 def _order(asked: Json | None, fresh_of: dict[int, int]) -> Json:
     fields = checked_sort_fields(asked) if asked is not None else []
-    numbered = [_with_fresh_sources(field, fresh_of, "sort field") for field in fields]
+    numbered = [_with_fresh_source(field, fresh_of, "sort field") for field in fields]
     return {"order-id": UNSORTED_ORDER_ID + 1 if fields else UNSORTED_ORDER_ID, "fields": numbered}
 
 
-def _with_fresh_sources(field: Json, fresh_of: dict[int, int], what: str) -> Json:
-    fresh = [mapped(fresh_of, id, what) for id in source_ids(field)]
-    return {**field, **({"source-ids": fresh} if "source-ids" in field else {"source-id": fresh[0]})}
+def _with_fresh_source(field: Json, fresh_of: dict[int, int], what: str) -> Json:
+    fresh = mapped(fresh_of, source_id(field), what)
+    return {**field, "source-id": fresh, **({"source-ids": [fresh]} if "source-ids" in field else {})}

@@ -31,13 +31,15 @@ _TEXTS = {
     "binary": re.compile(r"([0-9a-fA-F]{2})*"),
 }
 _DATED = ("date", "timestamp")
+_NANOSECONDS_FIRST, _NANOSECONDS_LAST = "1677-09-21T00:12:43.145224192", "2262-04-11T23:47:16.854775807"
+"""What 64 bits hold. Written alike, times are in the order of their texts."""
 
 
-def check_default(value: Any, type: str) -> None:
-    """Raises InvalidTableChange where `value` is none of the primitive `type`."""
-    if not _is_of(value, type):
+def check_default(value: Any, type: Any) -> None:
+    """Raises InvalidTableChange where `value` is none of `type`; structs, lists and maps have none that is read."""
+    if not isinstance(type, str) or not _is_of(value, type):
         raise InvalidTableChange(
-            f"{shown(value)} cannot be a default of type {type}: leave it out, or send one that is"
+            f"{shown(value)} cannot be a default of type {shown(type)}: leave it out, or send one that is"
         )
 
 
@@ -60,7 +62,7 @@ def _is_text_of(text: str, type: str) -> bool:
     if kind not in _TEXTS or (found := _TEXTS[kind].fullmatch(text)) is None:
         return False
     if kind.startswith(_DATED):
-        return _is_day(found[1])
+        return _is_day(found[1]) and (not kind.endswith("_ns") or _has_nanoseconds(text))
     if kind == "decimal":
         return _has_digits_of(text, type)
     return kind != "fixed" or f"fixed[{len(text) // 2}]" == type
@@ -72,6 +74,12 @@ def _is_day(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _has_nanoseconds(text: str) -> bool:
+    """Since 1970, in 64 bits."""
+    time, _, fraction = re.sub(f"{_ZONE}$", "", text).partition(".")
+    return _NANOSECONDS_FIRST <= f"{time}.{fraction:0<9}" <= _NANOSECONDS_LAST
 
 
 def _has_digits_of(text: str, type: str) -> bool:

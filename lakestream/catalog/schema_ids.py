@@ -1,4 +1,4 @@
-"""Field ids of a schema: fresh ones for a new table, and which ids and names a schema uses.
+"""Field ids of a schema: fresh ones for a new table, and which ids a schema uses.
 
     id 1, address struct<street, city>, tags list<string>
     -> id=1 address=2 tags=3, then inside: street=4 city=5, tags' element=6
@@ -50,25 +50,12 @@ def fields_by_id(schema: Json) -> dict[int, Json]:
     return {field["id"]: field for field in _fields_in(schema)}
 
 
-def check_names(schema: Json) -> None:
-    """Raises InvalidTableChange where two fields of one struct have the same name."""
-    names = [wanted(field, "name", str) for field in wanted_objects(schema, "fields")]
-    twice = {name for name in names if names.count(name) > 1} if len(set(names)) != len(names) else ()
-    if twice:
-        raise InvalidTableChange(f"the schema has two columns '{min(twice)}': names are used once")
-    for field in schema["fields"]:
-        _check_names_inside(field.get("type"))
-
-
-def _check_names_inside(type: Any) -> None:
-    match type:
-        case {"type": "struct"}:
-            check_names(type)
-        case {"type": "list", "element": inner}:
-            _check_names_inside(inner)
-        case {"type": "map", "key": key, "value": value}:
-            _check_names_inside(key)
-            _check_names_inside(value)
+def ids_of_one_value(struct: Json) -> Iterator[int]:
+    """Of the fields that have one value in each row: those that are not in a list or a map."""
+    for field in wanted_objects(struct, "fields"):
+        yield wanted(field, "id", int)
+        if isinstance(field.get("type"), dict) and field["type"].get("type") == "struct":
+            yield from ids_of_one_value(field["type"])
 
 
 def _numbered_struct(struct: Json, fresh: Callable[[int], int]) -> Json:

@@ -8,18 +8,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from lakestream.catalog.default_values import DEFAULTS, check_default
-from lakestream.catalog.values import INT_MAX, Json, shown, wanted, wanted_ids, wanted_objects
+from lakestream.catalog.values import INT_MAX, Json, optional, shown, wanted, wanted_ids, wanted_objects
 from lakestream.model.table_errors import InvalidTableChange
 
 _PRIMITIVE = re.compile(
     r"boolean|int|long|float|double|date|time|timestamp|timestamptz|timestamp_ns|timestamptz_ns|string|uuid|binary"
-    r"|unknown|variant|fixed\[[0-9]{1,9}\]|decimal\([0-9]{1,9},\s*[0-9]{1,9}\)|geometry(\([^()]*\))?|geography(\([^()]*\))?"
+    r"|unknown|variant|fixed\[[0-9]{1,9}\]|decimal\([0-9]{1,9},\s*[0-9]{1,9}\)"
+    r"|geometry(\(\s*[^()\s][^()]*\))?"
+    r"|geography(\(\s*[^(),\s][^(),]*(,\s*(?i:spherical|vincenty|thomas|andoyer|karney)\s*)?\))?"
 )
 """As every reader understands them: not all of them know other spaces, or capitals."""
 _DECIMAL = re.compile(r"decimal\(([0-9]+),\s*([0-9]+)\)")
 _DIGITS_MAX = 38
 _UNKNOWN = "unknown"
-_NEVER_IDENTIFIERS = ("float", "double")
+_NEVER_IDENTIFIERS = ("float", "double", "variant")
 
 
 def check_shape(schema: Json) -> None:
@@ -33,9 +35,10 @@ def check_shape(schema: Json) -> None:
 def _check_struct(struct: Json) -> None:
     for field in wanted_objects(struct, "fields"):
         wanted(field, "name", str)
+        optional(field, "doc", str)
         _check_field(field, "id", "required", field.get("type"))
         for default in DEFAULTS:
-            if default in field and isinstance(field["type"], str):
+            if default in field:
                 check_default(field[default], field["type"])
 
 
@@ -69,7 +72,7 @@ def _check_digits(type: str) -> None:
 
 
 def _check_identifiers(schema: Json) -> None:
-    """Rows are told apart by values that all of them have, and that are equal to themselves: floats need not be."""
+    """Rows are told apart by single values that all of them have, and that equal themselves: floats need not."""
     if "identifier-field-ids" not in schema:
         return
     possible = set(_required_values(schema))
@@ -77,7 +80,7 @@ def _check_identifiers(schema: Json) -> None:
         if id not in possible:
             raise InvalidTableChange(
                 f"{id} cannot be among identifier-field-ids: these are required columns, neither nested in lists, maps "
-                "or optional structs, nor of type float or double"
+                "or optional structs, nor of type float, double or variant"
             )
 
 

@@ -36,6 +36,13 @@ def check_transform(transform: str, type: Any) -> None:
         raise InvalidTableChange(f"{shown(transform)} cannot be made from a column of type {shown(type)}")
 
 
+def check_sort_transform(transform: str, type: Any) -> None:
+    """The same for a sort field, which is made from a single value even where nothing is left of it."""
+    if not isinstance(type, str) or type == "variant":
+        raise InvalidTableChange(f"nothing is sorted by a column of type {shown(type)}: choose another one")
+    check_transform(transform, type)
+
+
 def _name(transform: str) -> str:
     if (found := _WITH_WIDTH.fullmatch(transform)) is None:
         return transform

@@ -61,12 +61,8 @@ def remove_properties(draft: Draft, update: Json) -> None:
 
 def add_encryption_key(draft: Draft, update: Json) -> None:
     key = wanted(update, "encryption-key", dict)
-    id = wanted(key, "key-id", str)
-    _check_base64(wanted(key, "encrypted-key-metadata", str))
-    optional(key, "encrypted-by-id", str)
-    if "properties" in key:
-        wanted_texts(key, "properties")
-    others = [one for one in draft.objects("encryption-keys") if one.get("key-id") != id]
+    check_encryption_key(key)
+    others = [one for one in draft.objects("encryption-keys") if one.get("key-id") != key["key-id"]]
     draft.metadata["encryption-keys"] = [*others, key]
 
 
@@ -75,6 +71,15 @@ def remove_encryption_key(draft: Draft, update: Json) -> None:
     if draft.objects("encryption-keys"):
         keys = wanted_objects(draft.metadata, "encryption-keys")
         draft.metadata["encryption-keys"] = [key for key in keys if key.get("key-id") != id]
+
+
+def check_encryption_key(key: Json) -> None:
+    """Raises InvalidTableChange."""
+    wanted(key, "key-id", str)
+    _check_base64(wanted(key, "encrypted-key-metadata", str))
+    optional(key, "encrypted-by-id", str)
+    if "properties" in key:
+        wanted_texts(key, "properties")
 
 
 def _check_base64(text: str) -> None:

@@ -1,8 +1,7 @@
 """How data is laid out: partition specs and sort orders, added under a new id (or found again) and made the default."""
 
-from lakestream.catalog.schema_ids import fields_by_id
-from lakestream.catalog.transforms import VOID, check_transform
 from lakestream.catalog.updates.draft import Draft, meant_id, without
+from lakestream.catalog.updates.sources import check_partition_sources, check_sort_sources, source_id
 from lakestream.catalog.values import Json, by_id, shown, wanted, wanted_ids, wanted_int, wanted_objects
 from lakestream.model.table_errors import InvalidTableChange
 
@@ -15,7 +14,8 @@ _NULL_ORDERS = ("nulls-first", "nulls-last")
 def add_spec(draft: Draft, update: Json) -> None:
     spec = wanted(update, "spec", dict)
     fields = checked_partition_fields(spec)
-    check_sources(fields, _columns(draft), "partition spec")
+    # Of every schema: a change may add a spec before it makes its schema current.
+    check_partition_sources(fields, draft.objects("schemas"))
     specs = draft.objects("partition-specs")
     same = next((known for known in specs if _spec_fields(known["fields"]) == _spec_fields(fields)), None)
     if same is not None:
@@ -49,7 +49,7 @@ def remove_partition_specs(draft: Draft, update: Json) -> None:
 def add_sort_order(draft: Draft, update: Json) -> None:
     order = wanted(update, "sort-order", dict)
     fields = checked_sort_fields(order)
-    check_sources(fields, _columns(draft), "sort order")
+    check_sort_sources(fields, draft.objects("schemas"))
     orders = draft.objects("sort-orders")
     same = next((known for known in orders if known["fields"] == fields), None)
     if same is not None:
@@ -94,47 +94,9 @@ def checked_sort_fields(order: Json) -> list[Json]:
     return fields
 
 
-def source_ids(field: Json) -> list[int]:
-    """The columns from which a partition or sort field is made."""
-    return wanted_ids(field, "source-ids") if "source-ids" in field else [wanted(field, "source-id", int)]
-
-
-def check_sources(fields: list[Json], columns: dict[int, Json], what: str) -> None:
-    """Raises InvalidTableChange where a field of a spec or an order cannot be made from the columns."""
-    for field in fields:
-        for id in source_ids(field):
-            if id not in columns:
-                raise InvalidTableChange(
-                    f"the {what} needs column {id}, which the schema has not: add it, or change the {what} first"
-                )
-            check_transform(field["transform"], columns[id]["type"])
-
-
-def check_compatible(draft: Draft) -> None:
-    """Once all updates are applied: what the table is laid out by is in its schema. Raises InvalidTableChange."""
-    schema = by_id(draft.objects("schemas"), "schema-id", draft.metadata.get("current-schema-id", 0))
-    columns = fields_by_id(schema) if schema is not None else {}
-    for what, default in (
-        (
-            "partition spec",
-            by_id(draft.objects("partition-specs"), "spec-id", draft.metadata.get("default-spec-id", 0)),
-        ),
-        ("sort order", by_id(draft.objects("sort-orders"), "order-id", draft.metadata.get("default-sort-order-id", 0))),
-    ):
-        fields = (default or {}).get("fields", [])
-        # A field of version 1 that is no longer wanted becomes void, and its column may go.
-        check_sources([field for field in fields if field.get("transform") != VOID], columns, what)
-
-
 def _check_field(field: Json) -> None:
     wanted(field, "transform", str)
-    if not source_ids(field):
-        raise InvalidTableChange("'source-ids' must name a column at least")
-
-
-def _columns(draft: Draft) -> dict[int, Json]:
-    """Of every schema: a change may add a spec before it makes its schema current."""
-    return {id: field for schema in draft.objects("schemas") for id, field in fields_by_id(schema).items()}
+    source_id(field)
 
 
 def _with_field_ids(draft: Draft, fields: list[Json]) -> list[Json]:

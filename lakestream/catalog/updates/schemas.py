@@ -3,7 +3,8 @@
 from typing import Any
 
 from lakestream.catalog.default_values import DEFAULTS
-from lakestream.catalog.schema_ids import check_names, field_ids, fields_by_id
+from lakestream.catalog.schema_ids import field_ids, fields_by_id
+from lakestream.catalog.schema_names import check_names
 from lakestream.catalog.schema_shape import check_shape
 from lakestream.catalog.updates.draft import Draft, meant_id, without
 from lakestream.catalog.values import Json, by_id, wanted, wanted_ids

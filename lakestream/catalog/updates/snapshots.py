@@ -6,36 +6,20 @@ one change leaves no entry, and where a logged snapshot has gone, so has all his
 
 from lakestream.catalog.updates.draft import Draft
 from lakestream.catalog.updates.identity import FIRST_ROW_LINEAGE_VERSION
-from lakestream.catalog.values import (
-    INT_MAX,
-    Json,
-    by_id,
-    optional,
-    shown,
-    wanted,
-    wanted_count,
-    wanted_ids,
-    wanted_int,
-    wanted_objects,
-    wanted_strings,
-    wanted_texts,
-)
+from lakestream.catalog.updates.snapshot_shape import check_ref, check_snapshot, check_statistics
+from lakestream.catalog.values import Json, by_id, wanted, wanted_count, wanted_ids
 from lakestream.model.table import MAIN_BRANCH
 from lakestream.model.table_errors import CommitConflict, InvalidTableChange
 
 NO_SNAPSHOT = -1
-_REF_TYPES = ("branch", "tag")
-_OPERATIONS = ("append", "replace", "overwrite", "delete")
 _NOT_OF_THE_REF = ("action", "ref-name")
-_NUMBER_KEPT = "min-snapshots-to-keep"
-_OF_BRANCHES = (_NUMBER_KEPT, "max-snapshot-age-ms")
-_RETENTION = (*_OF_BRANCHES, "max-ref-age-ms")
 
 
 def add_snapshot(draft: Draft, update: Json) -> None:
-    snapshot = wanted(update, "snapshot", dict)
-    id = wanted(snapshot, "snapshot-id", int)
-    _check_parts(snapshot)
+    # Readers take null for a part of another kind, and what is not there for none.
+    snapshot = {name: part for name, part in wanted(update, "snapshot", dict).items() if part is not None}
+    check_snapshot(snapshot, draft.format_version)
+    id, made_ms = snapshot["snapshot-id"], snapshot["timestamp-ms"]
     if id in draft.snapshot_ids:
         raise InvalidTableChange(f"the table has a snapshot {id} already: snapshots are added once")
     _check_sequence_number(draft, snapshot)
@@ -43,7 +27,6 @@ def add_snapshot(draft: Draft, update: Json) -> None:
     draft.metadata["last-sequence-number"] = max(
         draft.metadata.get("last-sequence-number", 0), snapshot.get("sequence-number", 0)
     )
-    made_ms = wanted(snapshot, "timestamp-ms", int)
     draft.metadata["last-updated-ms"] = max(made_ms, draft.metadata.get("last-updated-ms", 0))
     draft.metadata["snapshots"] = [*draft.objects("snapshots"), snapshot]
     draft.snapshot_ids |= {id}
@@ -53,19 +36,13 @@ def add_snapshot(draft: Draft, update: Json) -> None:
 def set_snapshot_ref(draft: Draft, update: Json) -> None:
     name = wanted(update, "ref-name", str)
     ref = {key: value for key, value in update.items() if key not in _NOT_OF_THE_REF and value is not None}
-    id, kind = wanted(ref, "snapshot-id", int), wanted(ref, "type", str)
-    snapshot = by_id(draft.objects("snapshots"), "snapshot-id", id)
-    if snapshot is None:
-        raise InvalidTableChange(f"'{name}' cannot name snapshot {id}, which the table does not have")
-    if kind not in _REF_TYPES or (name == MAIN_BRANCH and kind != "branch"):
-        raise InvalidTableChange(f"'{name}' cannot be a {kind}: refs are branches or tags, and main is a branch")
-    _check_retention(name, kind, ref)
+    check_ref(name, ref, draft.snapshot_ids)
     refs = draft.metadata.get("refs") or {}
     if refs.get(name) == ref:
         return
     draft.metadata["refs"] = {**refs, name: ref}
     if name == MAIN_BRANCH:
-        _move_main(draft, snapshot)
+        _move_main(draft, ref["snapshot-id"])
 
 
 def remove_snapshot_ref(draft: Draft, update: Json) -> None:
@@ -86,11 +63,8 @@ def remove_snapshots(draft: Draft, update: Json) -> None:
 
 def set_statistics(draft: Draft, update: Json, *, kind: str = "statistics") -> None:
     file = wanted(update, kind, dict)
-    wanted(file, "statistics-path", str)
-    wanted_count(file, "file-size-in-bytes")
-    if kind == "statistics":
-        _check_blobs(file)
-    others = _other_statistics(draft, kind, wanted(file, "snapshot-id", int))
+    check_statistics(file, kind)
+    others = _other_statistics(draft, kind, file["snapshot-id"])
     draft.metadata[kind] = [*others, file]
 
 
@@ -112,45 +86,6 @@ def settle_snapshot_log(draft: Draft) -> None:
         elif entry["snapshot-id"] not in passed_through:
             log.append(entry)
     draft.metadata["snapshot-log"] = log
-
-
-def _check_parts(snapshot: Json) -> None:
-    """What readers of the metadata file want of every snapshot."""
-    if "manifests" in snapshot:
-        wanted_strings(snapshot, "manifests")  # version 1 may name them one by one
-    else:
-        wanted(snapshot, "manifest-list", str)
-    summary = wanted_texts(snapshot, "summary") if "summary" in snapshot else {}
-    if (operation := summary.get("operation")) is not None and operation not in _OPERATIONS:
-        raise InvalidTableChange(f"{shown(operation)} is no operation: use one of {', '.join(_OPERATIONS)}")
-    optional(snapshot, "parent-snapshot-id", int)
-    optional(snapshot, "key-id", str)
-    if snapshot.get("schema-id") is not None:
-        wanted_int(snapshot, "schema-id")
-
-
-def _check_retention(name: str, kind: str, ref: Json) -> None:
-    for limit in _RETENTION:
-        if (asked := optional(ref, limit, int)) is not None and asked < 1:
-            raise InvalidTableChange(
-                f"'{limit}' of '{name}' must be above 0, and is {asked}: leave it out for no limit"
-            )
-        if asked is not None and limit == _NUMBER_KEPT:
-            wanted_int(ref, limit)
-        if asked is not None and kind == "tag" and limit in _OF_BRANCHES:
-            raise InvalidTableChange(f"'{name}' is a tag, which names one snapshot: '{limit}' is for branches")
-
-
-def _check_blobs(file: Json) -> None:
-    wanted_count(file, "file-footer-size-in-bytes")
-    for blob in wanted_objects(file, "blob-metadata"):
-        wanted(blob, "type", str)
-        if any(id > INT_MAX for id in wanted_ids(blob, "fields")):
-            raise InvalidTableChange("'fields' of a blob must be ids of columns")
-        for name in ("snapshot-id", "sequence-number"):
-            wanted(blob, name, int)
-        if "properties" in blob:
-            wanted_texts(blob, "properties")
 
 
 def _check_sequence_number(draft: Draft, snapshot: Json) -> None:
@@ -177,9 +112,9 @@ def _take_row_ids(draft: Draft, snapshot: Json) -> None:
     draft.metadata["next-row-id"] = first + wanted_count(snapshot, "added-rows")
 
 
-def _move_main(draft: Draft, snapshot: Json) -> None:
-    id = snapshot["snapshot-id"]
-    moved_ms = snapshot["timestamp-ms"] if id in draft.added_snapshots else draft.now_ms
+def _move_main(draft: Draft, id: int) -> None:
+    snapshot = by_id(draft.objects("snapshots"), "snapshot-id", id) if id in draft.added_snapshots else None
+    moved_ms = snapshot["timestamp-ms"] if snapshot is not None else draft.now_ms
     draft.metadata["last-updated-ms"] = max(moved_ms, draft.metadata.get("last-updated-ms", 0))
     draft.metadata["current-snapshot-id"] = id
     entry = {"timestamp-ms": draft.metadata["last-updated-ms"], "snapshot-id": id}

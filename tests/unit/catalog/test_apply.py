@@ -102,6 +102,8 @@ def test_fields_that_nobody_knows_survive() -> None:
         add(1, summary={"operation": "guess"}),
         add(1, **{"sequence-number": -1}),
         add(1, **{"manifest-list": None}),
+        add(1, **{"manifest-list": 5, "manifests": ["a.avro"]}),
+        add(1, **{"first-row-id": "0", "added-rows": 3}),
     ],
 )
 def test_what_makes_no_sense_is_refused(update: Json) -> None:
@@ -124,6 +126,18 @@ def test_a_ref_that_readers_refuse_is_refused(ref: Json) -> None:
 
 
 # --- snapshots and refs -------------------------------------------------------------------------------
+
+
+def test_parts_of_a_snapshot_that_are_null_are_left_out() -> None:
+    changed = applied(table(), add(1, **{"parent-snapshot-id": None, "schema-id": None, "summary": None}))
+    assert not {"parent-snapshot-id", "schema-id", "summary"} & changed["snapshots"][0].keys()
+
+
+def test_snapshots_of_version_1_have_no_sequence_numbers() -> None:
+    base = table(format_version=1)
+    applied(base, add(1, sequence=0), add(2, **{"sequence-number": None}))
+    with pytest.raises(InvalidTableChange, match="leave it out, or upgrade the table"):
+        applied(base, add(1))
 
 
 def test_a_snapshot_is_added_and_named() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakestream.catalog.schema_ids import check_names, field_ids, with_fresh_ids
+from lakestream.catalog.schema_ids import field_ids, with_fresh_ids
 from lakestream.model.table_errors import InvalidTableChange
 from tests.unit.catalog.samples import field, schema
 
@@ -43,12 +43,6 @@ def test_all_ids_are_found() -> None:
 def test_a_broken_schema_is_refused(broken: dict[str, object]) -> None:
     with pytest.raises(InvalidTableChange):
         field_ids(broken)
-
-
-def test_a_name_is_used_once_in_a_struct() -> None:
-    inner = {"type": "struct", "fields": [field(2, "x"), field(3, "x")]}
-    with pytest.raises(InvalidTableChange, match="'x'"):
-        check_names(schema(field(1, "a", inner)))
 
 
 def test_an_identifier_field_must_exist() -> None:
