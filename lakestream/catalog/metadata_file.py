@@ -8,16 +8,18 @@ nobody knows, never a torn table. Files are never changed, so what was read once
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from gzip import GzipFile
 from io import BytesIO
+from typing import Any
 
 from lakestream.catalog.commit_names import numbered, version_of
 from lakestream.catalog.kept import Kept
 from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_encoder import MetadataEncoder
+from lakestream.catalog.metadata_encoder import MetadataEncoder, encode_metadata
+from lakestream.catalog.strict_json import read_json
 from lakestream.catalog.updates.draft import ids_of_snapshots
 from lakestream.catalog.values import Metadata
 from lakestream.model.table_errors import DamagedTable, InvalidTableChange
@@ -29,6 +31,7 @@ DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
 COMPRESSION = "write.metadata.compression-codec"
 METADATA_PATH = "write.metadata.path"
 _PREVIOUS_VERSIONS_DEFAULT = 100
+_ENCODING = "utf-8"
 _GZIP_MAGIC = b"\x1f\x8b"
 _UNPACKED_BYTES_MAX = 512 * 1024 * 1024
 """A few kilobytes that someone offers may unpack to any size; no table comes near this one."""
@@ -93,12 +96,15 @@ def _name_end(properties: Mapping[str, str]) -> str:
     return end
 
 
-def decode_metadata(content: Buffer, location: str) -> MetadataFile:
-    """Raises DamagedTable."""
+def decode_metadata(content: Buffer, location: str, *, parse: Callable[[str], Any] = json.loads) -> MetadataFile:
+    """`parse` makes values of its JSON. Raises DamagedTable."""
     try:
         text = _unpacked(content) if bytes(content[:2]) == _GZIP_MAGIC else bytes(content)
-        metadata = json.loads(text)
-    except (ValueError, EOFError, OSError, zlib.error) as error:
+        encoding = json.detect_encoding(text)
+        metadata = parse(text.decode(encoding))
+        if encoding != _ENCODING:
+            text = encode_metadata(metadata)  # Java reads others too; answers, which have it inside them, are UTF-8
+    except (ValueError, RecursionError, EOFError, OSError, zlib.error) as error:
         raise DamagedTable(f"{location} is no metadata file ({error}): restore it from a backup") from error
     if not isinstance(metadata, dict) or "format-version" not in metadata or "location" not in metadata:
         raise DamagedTable(f"{location} is no metadata file: it has no format version or no location")
@@ -126,9 +132,12 @@ class MetadataFiles:
         """What someone says is a metadata file. Raises InvalidTableChange where it is none, and InvalidLocation."""
         self._kept.drop(location)  # others may have deleted it or written it anew, as we never do
         try:
-            return await self.read(location)
+            content = await self._objects.read(location)
+            file = decode_metadata(content, location, parse=partial(read_json, what=location))
         except DamagedTable as error:
             raise InvalidTableChange(f"there is no metadata file at {location}: check the location") from error
+        self._kept.keep(location, file)
+        return file
 
     async def write_first(self, metadata: Metadata, *, folder: str | None = None) -> str:
         """Where the metadata of a new table or view is now."""

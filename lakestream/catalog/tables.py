@@ -20,7 +20,7 @@ from lakestream.catalog.preparing import Prepared, Preparing, check_locations, c
 from lakestream.catalog.requests import Once, TableChange, checked_name, located, receipt_of
 from lakestream.catalog.topic_table import branch_table, suffix_of
 from lakestream.catalog.values import Json, Metadata, optional, wanted
-from lakestream.catalog.whole_table import check_whole, completed
+from lakestream.catalog.whole_table import check_offered
 from lakestream.metadata.missing import shown_table
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.errors import Conflict, LakestreamError, UnknownTopicId
@@ -113,7 +113,7 @@ class Tables:
         """Take up a table that someone else's metadata file describes."""
         name, location = checked_name(request.get("name")), wanted(request, "metadata-location", str)
         file = await self._files.read_offered(location)
-        check_whole(completed(file.metadata))
+        check_offered(file.metadata)
         uuid = file.metadata["table-uuid"]
         known = await self._names.find(namespace, name)
         await self._check_only(uuid, namespace, name)

@@ -40,6 +40,11 @@ def wanted_objects(value: Any, name: str) -> list[Json]:
     return found
 
 
+def listed(value: Json, name: str) -> list[Json]:
+    """`value[name]`, a list of objects; empty where it is not there or null."""
+    return wanted_objects(value, name) if value.get(name) is not None else []
+
+
 def wanted_texts(value: Any, name: str) -> dict[str, str]:
     """`value[name]`, an object whose values are all text: properties."""
     found = wanted(value, name, dict)
@@ -87,6 +92,14 @@ def optional(value: Json, name: str, kind: type[T]) -> T | None:
 def whole_number(text: str) -> int | None:
     """What a property or a parameter says, where it is a whole number of a length that a number can have."""
     return int(text) if text.isdecimal() and len(text) <= _DIGITS_MAX else None
+
+
+def distinct_ids(value: Json, list_name: str, id_name: str) -> set[int]:
+    """Of the objects in a list. Raises InvalidTableChange where one has none, or that of another."""
+    ids = [wanted(one, id_name, int) for one in listed(value, list_name)]
+    if len(set(ids)) != len(ids):
+        raise InvalidTableChange(f"two of '{list_name}' have the same '{id_name}': give each its own")
+    return set(ids)
 
 
 def by_id(values: list[Json], id_name: str, id: int) -> Json | None:

@@ -18,9 +18,11 @@ from lakestream.catalog.values import (
     Json,
     Metadata,
     by_id,
+    distinct_ids,
     optional,
     shown,
     wanted,
+    wanted_int,
     wanted_objects,
     wanted_strings,
     wanted_texts,
@@ -70,19 +72,24 @@ def check_whole_view(view: Metadata) -> None:
     """Raises InvalidTableChange for a view that nobody could read, or change."""
     _check_format_version(view)
     identity.checked_uuid(wanted(view, "view-uuid", str))
-    if view.get("properties") is not None:
+    wanted(view, "location", str)
+    if "properties" in view:
         wanted_texts(view, "properties")
     for schema in wanted_objects(view, "schemas"):
-        wanted(schema, "schema-id", int)
+        wanted_int(schema, "schema-id")
         schemas.check_schema(schema, max(identity.FORMAT_VERSIONS))
+    schema_ids = distinct_ids(view, "schemas", "schema-id")
     for version in wanted_objects(view, "versions"):
-        wanted(version, "version-id", int)
+        wanted_int(version, "version-id")
         _check_version(version)
+        if wanted_int(version, "schema-id") not in schema_ids:
+            raise InvalidTableChange(f"the view has no schema {version['schema-id']}, which a version of it needs")
     for entry in wanted_objects(view, "version-log"):
-        wanted(entry, "version-id", int)
-    current = wanted(view, "current-version-id", int)
-    if by_id(view["versions"], "version-id", current) is None:
-        raise InvalidTableChange(f"the view has no version {current}, which is to be current")
+        wanted_int(entry, "version-id")
+        wanted(entry, "timestamp-ms", int)
+    current = wanted_int(view, "current-version-id")
+    if current not in distinct_ids(view, "versions", "version-id"):
+        raise InvalidTableChange(f"the view has no version {current}, which is to be current: use another file of it")
 
 
 def add_view_version(draft: Draft, update: Json) -> None:

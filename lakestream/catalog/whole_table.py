@@ -6,13 +6,36 @@ Readers make up for what old files have not: the one schema is schema 0, the cur
 made by such a reader takes this for granted, so it is applied to the same.
 """
 
-from lakestream.catalog.updates.identity import FORMAT_VERSIONS, checked_uuid
+from lakestream.catalog.updates.identity import (
+    FIRST_ROW_LINEAGE_VERSION,
+    FORMAT_VERSIONS,
+    check_encryption_key,
+    checked_uuid,
+)
 from lakestream.catalog.updates.layout import PARTITION_FIELD_ID_BEFORE_FIRST, UNSORTED_ORDER_ID
-from lakestream.catalog.updates.schemas import check_schema, highest_field_id
+from lakestream.catalog.updates.schemas import highest_field_id
 from lakestream.catalog.updates.snapshots import NO_SNAPSHOT
-from lakestream.catalog.values import Json, Metadata, by_id, wanted, wanted_objects, wanted_texts
+from lakestream.catalog.values import (
+    Json,
+    Metadata,
+    listed,
+    wanted,
+    wanted_count,
+    wanted_int,
+    wanted_objects,
+    wanted_texts,
+)
+from lakestream.catalog.whole_history import check_whole_history
+from lakestream.catalog.whole_layout import check_whole_layout
 from lakestream.model.table import MAIN_BRANCH
 from lakestream.model.table_errors import InvalidTableChange
+
+_SINCE_V2 = ("schemas", "partition-specs", "last-partition-id", "sort-orders", "last-sequence-number")
+_NEVER_NULL = (
+    *("schemas", "partition-specs", "sort-orders", "properties", "refs", "snapshots"),
+    *("snapshot-log", "metadata-log", "statistics", "partition-statistics", "encryption-keys"),
+)
+"""Where Java's reader or PyIceberg takes null for a value of the wrong kind. What old files have not is not there."""
 
 
 def completed(metadata: Metadata) -> Metadata:
@@ -23,32 +46,45 @@ def completed(metadata: Metadata) -> Metadata:
     return metadata if _has_partition_ids(metadata) else metadata | _partition_ids(metadata)
 
 
+def check_offered(metadata: Metadata) -> None:
+    """A file that someone wants to be a table. Raises InvalidTableChange for one that nobody could read, or change."""
+    for name in _NEVER_NULL:
+        if name in metadata and metadata[name] is None:
+            raise InvalidTableChange(f"'{name}' of the table is null, where readers stop: leave it out of the file")
+    wanted_int(metadata, "last-column-id")
+    is_v1 = wanted(metadata, "format-version", int) == 1
+    for name in () if is_v1 else _SINCE_V2:
+        if metadata.get(name) is None:
+            raise InvalidTableChange(f"'{name}' may be missing in version 1 only: write the file anew with it")
+    for spec in listed(metadata, "partition-specs") or [{"fields": listed(metadata, "partition-spec")}]:
+        _check_numbered(spec, may_be_missing=is_v1)
+    check_whole(completed(metadata))
+
+
 def check_whole(metadata: Metadata) -> None:
     """Raises InvalidTableChange for a table that nobody could read, or change."""
     version = wanted(metadata, "format-version", int)
     if version not in FORMAT_VERSIONS:
         raise InvalidTableChange(f"there is no format version {version}: use one of {FORMAT_VERSIONS}")
     checked_uuid(wanted(metadata, "table-uuid", str))
-    wanted(metadata, "location", str)
-    for name in ("last-updated-ms", "last-column-id"):
-        wanted(metadata, name, int)
+    if not wanted(metadata, "location", str):
+        raise InvalidTableChange("'location' of the table is empty: name the folder of its files")
+    wanted(metadata, "last-updated-ms", int)
+    if version >= FIRST_ROW_LINEAGE_VERSION:
+        wanted_count(metadata, "next-row-id")
     if metadata.get("properties") is not None:
         wanted_texts(metadata, "properties")
-    check_schema(_chosen(metadata, "schemas", "schema-id", "current-schema-id"), max(FORMAT_VERSIONS))
-    _chosen(metadata, "partition-specs", "spec-id", "default-spec-id")
-    _chosen(metadata, "sort-orders", "order-id", "default-sort-order-id")
-    for name in ("snapshots", "snapshot-log", "metadata-log", "statistics", "partition-statistics"):
-        if metadata.get(name) is not None:
-            wanted_objects(metadata, name)
-    for snapshot in metadata.get("snapshots") or ():
-        wanted(snapshot, "snapshot-id", int)
+    for key in listed(metadata, "encryption-keys"):
+        check_encryption_key(key)
+    check_whole_layout(metadata)
+    check_whole_history(metadata)
 
 
-def _chosen(metadata: Metadata, list_name: str, id_name: str, chosen_name: str) -> Json:
-    found = by_id(wanted_objects(metadata, list_name), id_name, wanted(metadata, chosen_name, int))
-    if found is None:
-        raise InvalidTableChange(f"'{chosen_name}' of the table is none of its {list_name}: add it, and set it")
-    return found
+def _check_numbered(spec: Json, *, may_be_missing: bool) -> None:
+    """Where no field has an id, readers of version 1 number them all; they do not guess some."""
+    numbered = ["field-id" in field for field in wanted_objects(spec, "fields")]
+    if not all(numbered) and (any(numbered) or not may_be_missing):
+        raise InvalidTableChange("a partition field has no 'field-id': write the file anew, with one for each")
 
 
 def _refs(metadata: Metadata) -> Metadata:

@@ -101,7 +101,7 @@ def test_a_version_that_was_superseded_is_read_again_by_whoever_wants_it() -> No
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"\x1f\x8b broken", b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"\x1f\x8b broken", b"\xff\xfe", b"[" * 100_000])
 def test_what_is_no_metadata_file_is_said_to_be_damaged(content: bytes) -> None:
     with pytest.raises(DamagedTable, match="where"):
         decode_metadata(content, "where")

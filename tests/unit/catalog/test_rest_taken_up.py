@@ -1,6 +1,8 @@
 """Tables and views that others' files describe: taken up as they are, changed as their readers understand them, or
 refused at once; and tables whose files are lost."""
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,15 +15,16 @@ from tests.unit.catalog.test_rest_tables import commit, set_property
 from tests.unit.catalog.test_rest_views import VIEWS, replacement
 from tests.unit.catalog.test_rest_views import request as view_request
 
+VERSION = {**view_request()["view-version"], "version-id": 1, "schema-id": 0}
 PLACE = "tables/elsewhere/v7.metadata.json"
 OFFERED = {"name": "t", "metadata-location": f"memory:///{PLACE}"}
 T = "namespaces/db/tables/t"
 
 
-async def offer(face: Face, metadata: Metadata) -> None:
+async def offer(face: Face, metadata: Metadata, *, encode: Callable[[Metadata], bytes] = encode_metadata) -> None:
     await face.answer("POST", "namespaces", {"namespace": ["db"]})
     await face.objects.delete([PLACE])
-    await face.objects.put(PLACE, [encode_metadata(metadata)])
+    await face.objects.put(PLACE, [encode(metadata)])
 
 
 def from_long_ago() -> Metadata:
@@ -133,6 +136,38 @@ def test_a_file_that_was_written_anew_is_read_anew() -> None:
     with_face(scenario)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le"])
+def test_a_file_is_answered_as_utf_8_however_it_was_written(encoding: str) -> None:
+    """Java reads all of these, and an answer has the file inside it."""
+
+    async def scenario(face: Face) -> None:
+        offered = table(properties={"city": "Zürich"})
+        await offer(face, offered, encode=lambda metadata: json.dumps(metadata, ensure_ascii=False).encode(encoding))
+        assert (await face.ask("POST", "namespaces/db/register", OFFERED))["metadata"] == offered
+        assert (await face.ask("GET", T))["metadata"] == offered
+        changed = await face.ask("POST", T, commit(set_property("n", "1")))
+        assert changed["metadata"]["properties"]["city"] == "Zürich"
+
+    with_face(scenario)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *("NaN", "-Infinity", "1e999", "9223372036854775808", "9" * 5_000),
+        *('"\\ud800"', "[" * 300 + "]" * 300, "[" * 100_000 + "]" * 100_000),
+    ],
+)
+def test_a_file_that_is_no_json_for_everyone_is_refused(odd: str) -> None:
+    async def scenario(face: Face) -> None:
+        text = json.dumps({**table(), "odd": 0}).replace('"odd": 0', f'"odd": {odd}')
+        await offer(face, {}, encode=lambda _: text.encode())
+        for kind in ("register", "register-view"):
+            await face.refused("POST", f"namespaces/db/{kind}", OFFERED, status=400)
+
+    with_face(scenario)
+
+
 def test_a_view_without_properties_is_taken_up_and_changed() -> None:
     async def scenario(face: Face) -> None:
         await face.make("other")
@@ -146,7 +181,19 @@ def test_a_view_without_properties_is_taken_up_and_changed() -> None:
     with_face(scenario)
 
 
-@pytest.mark.parametrize("change", [{"versions": []}, {"current-version-id": 9}, {"version-log": None}, {"schemas": 1}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"versions": []}, {"current-version-id": 9}, {"version-log": None}, {"schemas": 1}, {"schemas": []}),
+        *({"location": None}, {"properties": None}, {"version-log": [{"version-id": 1}]}),
+        *({"format-version": 2}, {"version-log": [{"version-id": 2**40, "timestamp-ms": 1}]}),
+        {"versions": [VERSION] * 2},
+        {"versions": [VERSION, {**VERSION, "version-id": 2**40}]},
+        {"versions": [{**VERSION, "representations": [{"type": "sql"}]}]},
+        {"versions": [{**VERSION, "schema-id": 9}]},
+        {"versions": [{name: part for name, part in VERSION.items() if name != "schema-id"}]},
+    ],
+)
 def test_a_file_that_is_no_whole_view_is_refused(change: dict[str, Any]) -> None:
     async def scenario(face: Face) -> None:
         await face.make("other")

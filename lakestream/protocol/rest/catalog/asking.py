@@ -12,7 +12,7 @@ from lakestream.catalog.requests import Once, TableChange, checked_name, checked
 from lakestream.catalog.values import Json, shown, wanted, wanted_objects, whole_number
 from lakestream.model.table import Namespace
 from lakestream.model.table_errors import InvalidTableChange
-from lakestream.protocol.rest.catalog.json_body import read_json
+from lakestream.protocol.rest.catalog.json_body import read_body
 
 BODY_BYTES_MAX = 64 * 1024 * 1024
 """A commit carries a snapshot's summary and schemas, not data: more than this is no honest request."""
@@ -33,7 +33,7 @@ class Page(NamedTuple):
 async def body_of(request: Request) -> Json:
     """Raises InvalidTableChange unless the body is a JSON object."""
     content = await raw_body(request)
-    body = read_json(content) if content else {}
+    body = read_body(content) if content else {}
     if not isinstance(body, dict):
         raise InvalidTableChange("the body must be a JSON object")
     return body

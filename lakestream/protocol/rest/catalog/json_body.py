@@ -1,76 +1,15 @@
-"""JSON that every reader of a metadata file can read: what is taken in here is written there, and stays.
+"""The body of a request: JSON that is sent to others is UTF-8, and here such as every reader can read."""
 
-Python's reader takes more than JSON has: NaN, numbers of any length, halves of surrogate pairs. Java's readers stop
-at these, and at deep nesting, so that one request could make a table that nobody can load again.
-"""
-
-import json
-import math
 from typing import Any
 
+from lakestream.catalog.strict_json import read_json
 from lakestream.model.table_errors import InvalidTableChange
 
-NESTING_MAX = 200
-"""Columns of real tables nest some ten levels, four of JSON each. Java's readers stop at 500 to 1,000."""
-_LONG_MAX = 2**63 - 1
-_LONG_DIGITS_MAX = len(str(-_LONG_MAX - 1))
-_SHOWN_CHARACTERS_MAX = 40
 
-
-def read_json(content: bytes) -> Any:
+def read_body(content: bytes) -> Any:
     """Raises InvalidTableChange."""
     try:
-        text = content.decode("utf-8-sig")  # JSON that is sent to others is UTF-8; some put a mark before it
-        value = json.loads(text, parse_int=_whole, parse_float=_fraction, parse_constant=_constant)
-    except ValueError as error:
-        raise InvalidTableChange(f"the body is no JSON: {error}") from error
-    except RecursionError:
-        raise _too_deep() from None
-    if content.count(b"{") + content.count(b"[") > NESTING_MAX and _nesting(value) > NESTING_MAX:
-        raise _too_deep()
-    # Written as \ud800: only text that has the escape is looked at again.
-    if b"\\u" in content and not _is_unicode(value):
-        raise InvalidTableChange("the body has half of a surrogate pair, which is no character: send whole ones")
-    return value
-
-
-def _whole(digits: str) -> int:
-    if len(digits) > _LONG_DIGITS_MAX or not -_LONG_MAX - 1 <= (number := int(digits)) <= _LONG_MAX:
-        raise InvalidTableChange(f"the number {digits[:_SHOWN_CHARACTERS_MAX]} is too large: 64 bits must hold it")
-    return number
-
-
-def _fraction(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number):
-        raise InvalidTableChange(f"the number {digits[:_SHOWN_CHARACTERS_MAX]} is too large: 64 bits must hold it")
-    return number
-
-
-def _constant(name: str) -> Any:
-    raise InvalidTableChange(f"{name} is no JSON: leave the value out, or send null")
-
-
-def _nesting(value: Any) -> int:
-    """How deep the value is, without being as deep itself."""
-    levels, inside = 0, [value]
-    while inside:
-        levels += 1
-        inside = [part for one in inside for part in _parts(one) if isinstance(part, dict | list)]
-    return levels
-
-
-def _parts(value: Any) -> Any:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-
-
-def _is_unicode(value: Any) -> bool:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _too_deep() -> InvalidTableChange:
-    return InvalidTableChange(f"the body nests deeper than {NESTING_MAX} levels: send less in one another")
+        text = content.decode("utf-8-sig")  # some put a mark before it
+    except UnicodeDecodeError as error:
+        raise InvalidTableChange(f"the body is no UTF-8: {error}") from error
+    return read_json(text, "the body")
