@@ -31,11 +31,16 @@ def system_columns_problem(metadata: Metadata, schema: Json) -> str | None:
 
 def columns_problem(metadata: Metadata, schema: Json) -> str | None:
     """Likewise. Records have nothing for others' columns, ids below the last one are the topic's to give, and files of
-    a column are written in the topic's type whatever the schema says."""
+    a column are written in the topic's type whatever the schema says. Names with dots are names of parts, too, and of
+    two that are the same Iceberg's own library makes an error: compaction could not add the other one."""
     known = {id: field for one in (*metadata["schemas"], _current(metadata)) for id, field in fields_by_id(one).items()}
     for id, field in fields_by_id(schema).items():
         if id not in known and id <= metadata["last-column-id"]:
             return f"field id {id} is not above {metadata['last-column-id']}, and may become another column's"
+        if "." in (name := field.get("name", "")) and name != known.get(id, {}).get("name"):
+            return (
+                f"'{name}' has a dot, and could be mistaken for a part of a column that records bring: use another name"
+            )
         required = field.get("required") and not known.get(id, {}).get("required")
         if required and field.get("initial-default") is None:
             return f"'{field.get('name')}' would be required, and records have no value for it: make it optional"

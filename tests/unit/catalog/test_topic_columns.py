@@ -68,6 +68,14 @@ def test_a_column_becomes_nothing_that_its_files_are_not_read_as(before: Any, af
     assert columns_problem(table(inside), schema(field(1, "s", schema(field(2, "a", after))))) is not None
 
 
+def test_no_column_is_named_like_a_part_of_one_that_may_come() -> None:
+    metadata = table(field(1, "a.b", "int"), field(2, "c"))
+    assert columns_problem(metadata, schema(field(1, "a.b", "int"), field(2, "d"))) is None, "it had that name before"
+    for column in (field(2, "c.d"), field(LAST_ID + 1, "s", schema(field(LAST_ID + 2, "x.y")))):
+        problem = columns_problem(metadata, schema(field(1, "a.b", "int"), column))
+        assert problem is not None and "dot" in problem
+
+
 def test_a_column_that_was_dropped_comes_back_as_what_it_was() -> None:
     metadata = table(field(1, "a", "int"), field(2, "b"))
     metadata["schemas"].append({**schema(field(2, "b")), "schema-id": 1})
