@@ -5,6 +5,7 @@ import uuid
 import pytest
 
 from .clients.client import Client, Refused
+from .clients.java import Java
 from .conftest import NewTopic, OpenClient
 from .samples import sample_records
 from .visible import until_config, until_partitions
@@ -49,6 +50,10 @@ def test_writing_to_a_topic_that_is_not_there_creates_it(client: Client) -> None
     records = sample_records(null_header_values=False)[:3]
     assert client.write(topic, 0, "none", records) == [0, 1, 2]
     assert [read.record for read in client.read(topic, 0, 0, 3)] == records
+
+
+def test_javas_producer_goes_on_in_a_topic_that_was_deleted_and_made_anew(java: Java, new_topic: NewTopic) -> None:
+    assert java.write_across_recreation(new_topic(java)) == [0, 0, 1]
 
 
 @pytest.mark.parametrize("name", ["", "white space", "a/b", "x" * 250, ".."])

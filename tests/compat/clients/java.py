@@ -15,6 +15,10 @@ class Java(Remote):
         """Runs a tool's main method: its exit code, standard output and standard error."""
         return dict(self.ask("tool", main=main, arguments=arguments))
 
+    def write_across_recreation(self, topic: str) -> list[int]:
+        """Offsets that one producer is told: of a record, and of two more after the topic was deleted and made anew."""
+        return list(self.ask("write_across_recreation", topic=topic))
+
 
 def open_java(bootstrap: str) -> Java:
     kafka.program("javac")  # a JRE alone cannot run a source file

@@ -104,6 +104,7 @@ public class Driver {
                 return settle(admin.deleteRecords(
                     Map.of(where, RecordsToDelete.beforeOffset(request.get("before_offset").asLong()))).all());
             case "write": return write(where, request.get("codec").asText(), request.get("records"));
+            case "write_across_recreation": return writeAcrossRecreation(topic);
             case "read":
                 return read(where, request.get("offset").asLong(), request.get("count").asInt(), request.get("wait_ms").asLong());
             case "bounds": return bounds(where);
@@ -165,6 +166,23 @@ public class Driver {
             }
             for (Future<RecordMetadata> sent : pending) {
                 offsets.add(sent.get(ANSWER_S_MAX, TimeUnit.SECONDS).offset());
+            }
+        }
+        return offsets;
+    }
+
+    /** One producer before and after: its next sequence is one that nobody knows the first of. */
+    List<Long> writeAcrossRecreation(String topic) throws Exception {
+        ByteArraySerializer bytes = new ByteArraySerializer();
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, 0, null, new byte[] {1});
+        List<Long> offsets = new ArrayList<>();
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(Map.of("bootstrap.servers", bootstrap), bytes, bytes)) {
+            offsets.add(producer.send(record).get(ANSWER_S_MAX, TimeUnit.SECONDS).offset());
+            settle(admin.deleteTopics(List.of(topic)).all());
+            settle(admin.createTopics(List.of(new NewTopic(topic, 1, (short) 1))).all());
+            for (int sent = 0; sent < 2; sent++) {
+                offsets.add(producer.send(record).get(ANSWER_S_MAX, TimeUnit.SECONDS).offset());
             }
         }
         return offsets;

@@ -66,6 +66,19 @@ def test_a_failed_batch_does_not_touch_the_others() -> None:
     asyncio.run(check())
 
 
+def test_a_refused_batch_is_told_where_the_log_starts() -> None:
+    """Java's producer sends a batch of an unknown producer again and again, as it is, while it does not know that."""
+
+    async def check() -> None:
+        request = Request(1)
+        started: Any = request.answer.started()
+        request.batches[0].set_result(BatchResult(BatchStatus.UNKNOWN_PRODUCER, -1, -1, 7))
+        await asyncio.wait_for(started, 1)
+        assert (request.codes(), request.slots[0].log_start_offset) == ([59], 7)
+
+    asyncio.run(check())
+
+
 def test_a_timeout_answers_for_those_still_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(produce_answer, "TIMEOUT_MS_MIN", 10)
 
