@@ -11,6 +11,7 @@ which all connections share: what is not yet complete is held apart, so it is fr
 """
 
 from collections import deque
+from collections.abc import Iterator
 from struct import Struct
 from typing import Any, Protocol
 
@@ -35,6 +36,9 @@ JOINED_RESPONSE_BYTES_MAX = 16 * 1024
 
 JOINED_PART_BYTES_MAX = 4 * 1024
 """In a longer response, parts up to this length are joined with their neighbours; longer ones are sent as they are."""
+
+PARTS_PER_TURN = 4 * 1024
+"""Of a long answer, made at a stretch: a millisecond or two. They are joined before the next ones are made."""
 
 API_VERSIONS = 18
 UNSUPPORTED_VERSION = 35
@@ -256,6 +260,22 @@ class Connection:
         route = request.route
         out: list[Buffer] = [b"", _NO_TAGS] if route.has_response_tags else [b""]
         route.encode(response, out)
+        self._fill_slot(request, out)
+
+    def answer_in_turns(self, request: Request, response: Any) -> Iterator[None]:
+        """The same, in steps: others may have their turn between them."""
+        route = request.route
+        out: list[Buffer] = [b"", _NO_TAGS] if route.has_response_tags else [b""]
+        joined: list[Buffer] = []
+        for _ in route.encode_in_turns(response, out):
+            if len(out) >= PARTS_PER_TURN:
+                joined += _joined_where_small(out[1:])
+                del out[1:]
+                yield
+        self._fill_slot(request, [out[0], *joined, *out[1:]])
+
+    def _fill_slot(self, request: Request, out: list[Buffer]) -> None:
+        """The first buffer is where the header goes."""
         length = _RESPONSE_HEADER.size - _LENGTH.size + sum(map(len, out))
         out[0] = _RESPONSE_HEADER.pack(length, request.correlation_id)
         request.buffers = [b"".join(out)] if length <= JOINED_RESPONSE_BYTES_MAX else _joined_where_small(out)

@@ -46,8 +46,8 @@ DIFFERENCES = (
         "out-of-order batches",
         "A batch of an idempotent producer that arrives before its predecessor waits for it for up to two seconds "
         "before it is refused with OUT_OF_ORDER_SEQUENCE_NUMBER. Where nothing is known of the producer (the topic was "
-        "created anew, or it was silent for a day) the first sequence must be 0; any other is UNKNOWN_PRODUCER_ID after "
-        "the same wait, upon which producers begin anew by themselves and send the batch again. Kafka takes any.",
+        "created anew, or the producer silent for a day) the first sequence must be 0; others are UNKNOWN_PRODUCER_ID "
+        "after the same wait, upon which producers begin anew by themselves and send the batch again. Kafka takes any.",
         "After a change of metadata a producer's batches travel through two brokers at once, and the later one may "
         "arrive first: stored at once, it would shut out its predecessor.",
     ),

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 
 from lakestream.protocol.kafka.wire import messages
+from lakestream.protocol.kafka.wire.compile_encode import EncodeInTurns
 from lakestream.protocol.kafka.wire.errors import UnsupportedRequest
 
 
 class Route:
     """One version of one API, and how its messages are read and written."""
 
-    __slots__ = ("api_key", "api_version", "decode", "encode", "has_request_tags", "has_response_tags")
+    __slots__ = ("_response", "api_key", "api_version", "decode", "encode", "has_request_tags", "has_response_tags")
 
     def __init__(self, api_key: int, api_version: int) -> None:
         request, response = messages.request(api_key, api_version), messages.response(api_key, api_version)
@@ -17,8 +18,13 @@ class Route:
         self.api_version = api_version
         self.decode = request.decode
         self.encode = response.encode
+        self._response = response
         self.has_request_tags = request.message.header_version > 1
         self.has_response_tags = response.message.header_version > 0
+
+    @property
+    def encode_in_turns(self) -> EncodeInTurns:
+        return self._response.encode_in_turns
 
 
 class Routes:

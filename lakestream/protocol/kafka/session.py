@@ -270,8 +270,8 @@ class Session(asyncio.BufferedProtocol):
             if isinstance(started, _UNFINISHED):
                 self._when_done(request, started)
             else:
+                await self._answer_in_turns(request, started)
                 self._landed(request)
-                self._answer(request, started)
         self._busy = None
         self._proceed_soon()
 
@@ -325,6 +325,20 @@ class Session(asyncio.BufferedProtocol):
             return
         try:
             self._connection.answer(request, response)
+        except Exception:
+            self._service.log.exception("a response cannot be encoded", api=self._api(request).name)
+            self._end()
+
+    async def _answer_in_turns(self, request: Request, response: Any) -> None:
+        """What is handled in a task may be as long as it likes, and is no reason for others to wait."""
+        if self._ended:
+            return
+        if response is None:
+            self._connection.dismiss(request)
+            return
+        try:
+            for _ in self._connection.answer_in_turns(request, response):
+                await asyncio.sleep(0)
         except Exception:
             self._service.log.exception("a response cannot be encoded", api=self._api(request).name)
             self._end()

@@ -44,6 +44,9 @@ class WireClient:
         self._stream.close()
         self._socket.close()
 
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
     def call(self, key: int, version: int, body: Any) -> Any:
         return self.receive(key, version, self.send(key, version, body))
 

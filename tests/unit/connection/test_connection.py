@@ -129,6 +129,18 @@ def test_answers_leave_in_request_order_whatever_finishes_first() -> None:
     assert one.outstanding == 0
 
 
+@pytest.mark.parametrize("version", [1, 13])
+@pytest.mark.parametrize(("topics", "steps"), [(0, 0), (100, 0), (5_000, 2)])
+def test_a_long_answer_is_made_in_steps_and_is_the_same(topics: int, steps: int, version: int) -> None:
+    api, one = messages.api(METADATA), connection()
+    response = api.Response(topics=[api.MetadataResponseTopic(name=f"topic-{at}") for at in range(topics)])
+    at_once, in_turns = feed(one, request_frame(METADATA, version, api.Request()) * 2)
+    one.answer(at_once, response)
+    expected = sent(one)
+    assert len(list(one.answer_in_turns(in_turns, response))) >= steps
+    assert sent(one) == expected
+
+
 def test_a_request_without_an_answer_leaves_no_bytes_and_blocks_nobody() -> None:
     one = connection()
     first, silent, last = feed(one, heartbeat_frame(1) + produce_frame(b"r", acks=0) + heartbeat_frame(3))

@@ -22,6 +22,13 @@ def encoded(codec: messages.Codec, value: object) -> bytes:
     return b"".join(out)
 
 
+def encoded_in_turns(codec: messages.Codec, value: object) -> bytes:
+    out: list[bytes | bytearray | memoryview] = []
+    for _ in codec.encode_in_turns(value, out):
+        pass
+    return b"".join(out)
+
+
 def test_every_api_that_kio_knows_is_described() -> None:
     assert {(key, version) for key in describe.api_keys() for version in describe.versions(key)} == {
         (key, version) for key, version, _ in MESSAGES
@@ -39,6 +46,7 @@ def test_bytes_are_those_of_kio_and_decode_to_the_same_value(group: int) -> None
             theirs = kio_bytes(entity)
             value = ours(entity, codec.types)
             assert encoded(codec, value) == theirs, f"{cls.__name__} v{version}"
+            assert encoded_in_turns(codec, value) == theirs, f"{cls.__name__} v{version}"
             decoded, at = codec.decode(memoryview(theirs), 0)
             assert at == len(theirs), f"{cls.__name__} v{version}"
             assert decoded == value, f"{cls.__name__} v{version}"

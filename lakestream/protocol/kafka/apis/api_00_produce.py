@@ -19,7 +19,7 @@ v13 topic ids instead of names.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from typing import Any, NamedTuple
 
 from lakestream.broker.broker import Broker
@@ -30,6 +30,7 @@ from lakestream.protocol.kafka.apis.produce_answer import NO_OFFSET, Answer
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, Refused
 from lakestream.protocol.kafka.registry import Api, CloseConnection, RequestContext, Started
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 from lakestream.storage.records.errors import InvalidRecord
 from lakestream.storage.records.validate import ValidBatch
@@ -37,6 +38,8 @@ from lakestream.storage.records.validate import ValidBatch
 _produce = messages.api(0)
 
 ZSTD_FROM_VERSION = 7
+PARTITIONS_AT_ONCE = 1_000
+"""Of a request, taken in while others wait. No producer sends so many batches in one; beyond, they take turns."""
 NO_TRANSACTIONS = "transactions are not served yet: produce without a transactional id"
 
 
@@ -56,6 +59,18 @@ def start(request: Any, context: RequestContext) -> "Started | Coroutine[Any, An
     answer = Answer(silent=request.acks == 0, timeout_ms=request.timeout)
     lookup = TopicLookup(broker.directory)
     later: list[Later] = []
+    steps = _take_each(request, broker, lookup, answer, later, zstd_allowed)
+    if sum(len(topic.partition_data) for topic in request.topic_data) > PARTITIONS_AT_ONCE:
+        return _take_in_turns(steps, later, lookup, broker, answer, zstd_allowed)
+    for _ in steps:
+        pass
+    return _take_later(later, lookup, broker, answer, zstd_allowed) if later else answer.started()
+
+
+def _take_each(
+    request: Any, broker: Broker, lookup: TopicLookup, answer: Answer, later: list[Later], zstd_allowed: bool
+) -> Iterator[None]:
+    """Batch by batch, each is taken in, refused or put off."""
     seen: set[tuple[str, bytes, int]] = set()
     for topic in request.topic_data:
         entry = lookup.known(topic.name, topic.topic_id)
@@ -69,7 +84,20 @@ def start(request: Any, context: RequestContext) -> "Started | Coroutine[Any, An
                     later.append(Later(topic, part, slot))
             except LakestreamError as error:
                 answer.refuse(slot, error)
-    return _take_later(later, lookup, broker, answer, zstd_allowed) if later else answer.started()
+            yield
+
+
+async def _take_in_turns(
+    steps: Iterator[None],
+    later: list[Later],
+    lookup: TopicLookup,
+    broker: Broker,
+    answer: Answer,
+    zstd_allowed: bool,
+) -> Started:
+    async for _ in in_turns(steps):
+        pass
+    return await _take_later(later, lookup, broker, answer, zstd_allowed)
 
 
 def _problem_of(request: Any) -> tuple[int, str] | None:
@@ -107,7 +135,7 @@ async def _take_later(
 ) -> Started:
     """Partitions of one request are independent: their order does not matter, only that all are in before the next."""
     checks = []
-    for topic, part, slot in later:
+    async for topic, part, slot in in_turns(later):
         try:
             entry, _ = await lookup.partition(topic.name, topic.topic_id, part.index)
         except LakestreamError as error:

@@ -4,6 +4,7 @@
   request does not hold up the next one of its connection.
 - Whole batches are sent: one that begins before the offset asked for if the offset lies inside it, and one larger than
   the limits if nothing smaller comes first (KIP-74), so that a reader always moves on.
+- A partition that comes twice in a request is answered once, from the offset that came last, as in Kafka.
 - No sessions are kept (KIP-227): the session id is always 0, upon which clients send full requests. An incremental
   request is told that its session does not exist.
 - Any broker serves any partition under leader epoch 0; no replica is preferred. A reader that speaks of a later epoch
@@ -22,11 +23,13 @@ from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
 from lakestream.broker.fetch import FetchAsk, Fetched, FetchLimits
 from lakestream.model.errors import LakestreamError
+from lakestream.model.topic import TopicId
 from lakestream.model.topic_config import Compression
 from lakestream.protocol.kafka.apis.leader_epoch import check_leader_epoch
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 from lakestream.protocol.kafka.wire.records import Iovec
 from lakestream.storage.records.errors import UnsupportedCompression
@@ -69,24 +72,36 @@ async def handle(request: Any, context: RequestContext) -> Any:
     topics: list[Any] = []
     asks: list[FetchAsk] = []
     slots: list[Any] = []
-    for topic in request.topics:
-        answered = [_slot(part, request.isolation_level) for part in topic.partitions]
-        topics.append(_fetch.FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=answered))
-        entry = lookup.known(topic.topic, topic.topic_id)
-        for part, slot in zip(topic.partitions, answered, strict=True):
+    refused = False
+    for (name, topic_id), parts in _once(request).items():
+        answered: list[Any] = []
+        topics.append(_fetch.FetchableTopicResponse(topic=name, topic_id=topic_id, partitions=answered))
+        entry = lookup.known(name, topic_id)
+        async for part in in_turns(parts.values()):
+            slot = _slot(part, request.isolation_level)
+            answered.append(slot)
             try:
                 if not _has(entry, part):
-                    entry, _ = await lookup.partition(topic.topic, topic.topic_id, part.partition)
+                    entry, _ = await lookup.partition(name, topic_id, part.partition)
                 asks.append(_ask(entry, part, context.api_version))
                 slots.append(slot)
             except LakestreamError as error:
                 slot.error_code = _code(error)
+                refused = True
     if asks:
-        refused = len(asks) < sum(len(topic.partitions) for topic in request.topics)
         limits = _limits(request, waits=not refused)
         for slot, fetched in zip(slots, await broker.fetching.fetch(asks, limits), strict=True):
             _fill(slot, fetched)
     return _fetch.Response(responses=topics)
+
+
+def _once(request: Any) -> dict[tuple[str, TopicId], dict[int, Any]]:
+    """The partitions asked for, by topic: what one costs may not be multiplied by naming it often."""
+    asked: dict[tuple[str, TopicId], dict[int, Any]] = {}
+    for topic in request.topics:
+        parts = {part.partition: part for part in topic.partitions}
+        asked.setdefault((topic.topic, topic.topic_id), {}).update(parts)
+    return asked
 
 
 def _has(entry: TopicEntry | None, part: Any) -> TypeGuard[TopicEntry]:

@@ -12,6 +12,7 @@
   unread under `produce.validation = header`) counts as one record that has its header's greatest time, in the WAL as
   in its table: its first offset is answered, which lies at or before the exact one.
 - Every answer is read from the store, so it covers what any broker acknowledged before the question.
+- A partition that comes twice in a request is refused (INVALID_REQUEST) and answered once.
 - A place that the request's version does not know is refused for its partition alone, with UNSUPPORTED_VERSION.
 - Transactions come later; until then both isolation levels end at the same offset.
 
@@ -20,17 +21,19 @@ that there are not.
 """
 
 from asyncio import gather
-from typing import Any
+from collections import Counter
+from typing import Any, NamedTuple
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.offsets import NONE, OffsetAtTime
-from lakestream.model.errors import LakestreamError, UnknownPartition
+from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownPartition
 from lakestream.model.place import Tail
 from lakestream.model.topic import PartitionId
 from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH, check_leader_epoch
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns, slices
 from lakestream.protocol.kafka.wire import messages
 
 _list_offsets = messages.api(2)
@@ -41,45 +44,57 @@ LOOKUPS_AT_ONCE = 16
 """Lookups by time open batches; so many of one request share the threads with everyone else."""
 
 
+class Asked(NamedTuple):
+    """A partition of the request, and which one it is or why it is none."""
+
+    topic: str
+    part: Any
+    found: PartitionId | LakestreamError
+
+
 async def handle(request: Any, context: RequestContext) -> Any:
     broker: Broker = context.broker
     lookup = TopicLookup(broker.directory)
-    asked = [(topic, part) for topic in request.topics for part in topic.partitions]
-    found = [await _partition(topic, part, lookup, context.api_version) for topic, part in asked]
-    tails = await broker.offsets.tails([each for each in found if isinstance(each, PartitionId)])
-    answers: list[Any] = []
-    for first in range(0, len(asked), LOOKUPS_AT_ONCE):
-        some = zip(asked[first : first + LOOKUPS_AT_ONCE], found[first : first + LOOKUPS_AT_ONCE], strict=True)
-        answers += await gather(*(_answer(part, partition, tails, broker) for (_, part), partition in some))
-    in_order = iter(answers)
+    counts = Counter((topic.name, part.partition_index) for topic in request.topics for part in topic.partitions)
+    once = {(topic.name, part.partition_index): part for topic in request.topics for part in topic.partitions}
+    found = [
+        Asked(name, part, await _partition(name, part, counts[name, index], lookup, context.api_version))
+        async for (name, index), part in in_turns(once.items())
+    ]
+    tails = await broker.offsets.tails([each.found for each in found if isinstance(each.found, PartitionId)])
+    answers: dict[str, list[Any]] = {topic.name: [] for topic in request.topics}
+    for some in slices(found, LOOKUPS_AT_ONCE):
+        for asked, answer in zip(some, await gather(*(_answer(each, tails, broker) for each in some)), strict=True):
+            answers[asked.topic].append(answer)
     return _list_offsets.Response(
         topics=[
-            _list_offsets.ListOffsetsTopicResponse(
-                name=topic.name, partitions=[next(in_order) for _ in topic.partitions]
-            )
-            for topic in request.topics
+            _list_offsets.ListOffsetsTopicResponse(name=name, partitions=partitions)
+            for name, partitions in answers.items()
         ]
     )
 
 
-async def _partition(topic: Any, part: Any, lookup: TopicLookup, api_version: int) -> PartitionId | LakestreamError:
+async def _partition(
+    name: str, part: Any, times: int, lookup: TopicLookup, api_version: int
+) -> PartitionId | LakestreamError:
     try:
+        if times > 1:
+            raise InvalidRequest(f"partition {part.partition_index} comes {times} times in the request; name it once")
         if part.timestamp < 0 and api_version < FROM_VERSION.get(part.timestamp, api_version + 1):
             raise Refused(KafkaError.UNSUPPORTED_VERSION, f"version {api_version} has no place called {part.timestamp}")
-        _, partition = await lookup.partition(topic.name, NO_TOPIC_ID, part.partition_index)
+        _, partition = await lookup.partition(name, NO_TOPIC_ID, part.partition_index)
         check_leader_epoch(part.current_leader_epoch)
     except LakestreamError as error:
         return error
     return partition
 
 
-async def _answer(
-    part: Any, partition: PartitionId | LakestreamError, tails: dict[PartitionId, Tail], broker: Broker
-) -> Any:
+async def _answer(asked: Asked, tails: dict[PartitionId, Tail], broker: Broker) -> Any:
+    part = asked.part
     try:
-        if isinstance(partition, LakestreamError):
-            raise partition
-        offset, timestamp_ms = await _offset(part.timestamp, partition, tails, broker)
+        if isinstance(asked.found, LakestreamError):
+            raise asked.found
+        offset, timestamp_ms = await _offset(part.timestamp, asked.found, tails, broker)
     except LakestreamError as error:
         return _failed(part, kafka_error(error)[0])
     return _list_offsets.ListOffsetsPartitionResponse(

@@ -28,6 +28,7 @@ from lakestream.protocol.kafka.apis.operations import ALL_ON_CLUSTER, ALL_ON_TOP
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _metadata = messages.api(3)
@@ -43,11 +44,15 @@ async def handle(request: Any, context: RequestContext) -> Any:
     operations = ALL_ON_TOPIC if request.include_topic_authorized_operations else NOT_ASKED
     if _asks_for_all(request, context.api_version):
         await broker.directory.refresh()
-        topics = [_topic(entry, leaders, operations) for entry in broker.directory.all()]
+        topics = [_topic(entry, leaders, operations) async for entry in in_turns(broker.directory.all())]
     else:
         _check_names(request, context.api_version)
         lookup = TopicLookup(broker.directory)
-        topics = [await _asked_topic(asked, request, lookup, broker, leaders, operations) for asked in request.topics]
+        once = {(asked.name, asked.topic_id): asked for asked in request.topics}
+        topics = [
+            await _asked_topic(asked, request, lookup, broker, leaders, operations)
+            async for asked in in_turns(once.values())
+        ]
     return _metadata.Response(
         brokers=[
             _metadata.MetadataResponseBroker(node_id=each.id, host=each.host, port=each.port, rack=each.rack)

@@ -28,12 +28,15 @@ from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_pa
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, Later, RequestContext, Started
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _commit = messages.api(8)
 
 MEMBER_EPOCHS_FROM_VERSION = 9
 BROKERS_RETENTION = -1
+PARTITIONS_AT_ONCE = 1_000
+"""Of a request, looked up while others wait; beyond, they take turns."""
 NONE = int(KafkaError.NONE)
 
 Asked = Sequence[tuple[Any, Sequence[AskedPartition]]]
@@ -45,6 +48,8 @@ def start(request: Any, context: RequestContext) -> "Started | Coroutine[Any, An
     broker: Broker = context.broker
     lookup = TopicLookup(broker.directory)
     asked = []
+    if sum(len(topic.partitions) for topic in request.topics) > PARTITIONS_AT_ONCE:
+        return _look_up_and_commit(request, context)
     for topic in request.topics:
         parts = known_partitions(lookup, topic.name, topic.topic_id, topic.partitions)
         if parts is None:
@@ -73,7 +78,7 @@ async def _look_up_and_commit(request: Any, context: RequestContext) -> Any:
     lookup = TopicLookup(broker.directory)
     asked = [
         (topic, await asked_partitions(lookup, topic.name, topic.topic_id, topic.partitions))
-        for topic in request.topics
+        async for topic in in_turns(request.topics)
     ]
     refused = await broker.groups.administration.commit(_ask(request, context.api_version, asked))
     return _response(asked, refused)

@@ -23,6 +23,7 @@ from lakestream.protocol.kafka.apis.group_topics import named_by_topic
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _fetch = messages.api(9)
@@ -52,7 +53,7 @@ class Shown(NamedTuple):
 async def handle(request: Any, context: RequestContext) -> Any:
     broker: Broker = context.broker
     if context.api_version >= GROUPS_FROM_VERSION:
-        return _fetch.Response(groups=[await _group(asked, broker) for asked in request.groups])
+        return _fetch.Response(groups=[await _group(asked, broker) async for asked in in_turns(request.groups)])
     asked = [Asked(each.name, NO_TOPIC_ID, each.partition_indexes) for each in request.topics or ()]
     shown = await _offsets(FetchAsk(group=request.group_id), None if request.topics is None else asked, broker)
     return _fetch.Response(
@@ -105,10 +106,10 @@ async def _offsets(ask: FetchAsk, topics: Sequence[Asked] | None, broker: Broker
             Shown(name, topic, {number: committed[TopicPartition(topic, number)] for number in numbers})
             for topic, name, numbers in named_by_topic(committed, broker.directory)
         ]
-    found = [(topic, await _topic_id(topic, lookup)) for topic in topics]
+    found = [(topic, await _topic_id(topic, lookup)) async for topic in in_turns(topics)]
     wanted = [TopicPartition(id, number) for topic, id in found if id is not None for number in topic.numbers]
     committed = await broker.groups.administration.fetch(ask, wanted)
-    return [_shown(topic, id, committed) for topic, id in found]
+    return [_shown(topic, id, committed) async for topic, id in in_turns(found)]
 
 
 async def _topic_id(asked: Asked, lookup: TopicLookup) -> TopicId | None:

@@ -18,6 +18,7 @@ from lakestream.model.broker import LiveBroker
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _find_coordinator = messages.api(10)
@@ -29,7 +30,9 @@ NOBODY = -1
 
 async def handle(request: Any, context: RequestContext) -> Any:
     if context.api_version >= MANY_KEYS_FROM_VERSION:
-        found = [_coordinator(key, request.key_type, context.broker) for key in request.coordinator_keys]
+        found = [
+            _coordinator(key, request.key_type, context.broker) async for key in in_turns(request.coordinator_keys)
+        ]
         return _find_coordinator.Response(coordinators=found)
     return _alone(_coordinator(request.key, request.key_type, context.broker))
 

@@ -10,15 +10,18 @@ v3 several members. v4 flexible. v5 reason, for people; it is not kept.
 from typing import Any
 
 from lakestream.broker.broker import Broker
-from lakestream.broker.groups.asks import LeaveAsk, Leaver
+from lakestream.broker.groups.asks import LeaveAsk, Leaver, Left
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns, slices
 from lakestream.protocol.kafka.wire import messages
 
 _leave = messages.api(13)
 
 MANY_FROM_VERSION = 3
+LEAVERS_AT_ONCE = 1_000
+"""They leave before one rebalance begins, and others wait meanwhile; beyond, there is one for each so many."""
 
 
 async def handle(request: Any, context: RequestContext) -> Any:
@@ -28,7 +31,9 @@ async def handle(request: Any, context: RequestContext) -> Any:
         [left] = await broker.groups.coordinator.leave(alone)
         return _leave.Response(error_code=_code(left.error))
     leavers = [Leaver(each.member_id, each.group_instance_id) for each in request.members]
-    all_left = await broker.groups.coordinator.leave(LeaveAsk(group=request.group_id, leavers=leavers))
+    all_left: list[Left] = []
+    async for some in in_turns(slices(leavers, LEAVERS_AT_ONCE), per_turn=1):
+        all_left += await broker.groups.coordinator.leave(LeaveAsk(group=request.group_id, leavers=some))
     return _leave.Response(
         members=[
             _leave.MemberResponse(

@@ -15,6 +15,7 @@ from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _describe = messages.api(15)
@@ -24,7 +25,9 @@ NOT_FOUND_FROM_VERSION = 6
 
 async def handle(request: Any, context: RequestContext) -> Any:
     operations = ALL_ON_GROUP if request.include_authorized_operations else NOT_ASKED
-    return _describe.Response(groups=[await _group(name, operations, context) for name in request.groups])
+    return _describe.Response(
+        groups=[await _group(name, operations, context) async for name in in_turns(request.groups)]
+    )
 
 
 async def _group(name: str, operations: int, context: RequestContext) -> Any:

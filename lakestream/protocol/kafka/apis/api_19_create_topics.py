@@ -19,6 +19,7 @@ from lakestream.protocol.kafka.apis.config_entries import topic_entries
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _create_topics = messages.api(19)
@@ -32,7 +33,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
     return _create_topics.Response(
         topics=[
             await _create(asked, counts[name], context.broker, validate_only=request.validate_only)
-            for name, asked in once.items()
+            async for name, asked in in_turns(once.items())
         ]
     )
 

@@ -14,6 +14,7 @@ from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _delete_records = messages.api(21)
@@ -27,9 +28,11 @@ async def handle(request: Any, context: RequestContext) -> Any:
         topics=[
             _delete_records.DeleteRecordsTopicResult(
                 name=topic.name,
-                partitions=[await _delete(topic.name, part, lookup, context.broker) for part in topic.partitions],
+                partitions=[
+                    await _delete(topic.name, part, lookup, context.broker) async for part in in_turns(topic.partitions)
+                ],
             )
-            for topic in request.topics
+            async for topic in in_turns(request.topics)
         ]
     )
 

@@ -15,6 +15,7 @@ from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH, check_lead
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _epochs = messages.api(23)
@@ -26,9 +27,11 @@ async def handle(request: Any, context: RequestContext) -> Any:
         topics=[
             _epochs.OffsetForLeaderTopicResult(
                 topic=topic.topic,
-                partitions=[await _end(topic.topic, part, lookup, context.broker) for part in topic.partitions],
+                partitions=[
+                    await _end(topic.topic, part, lookup, context.broker) async for part in in_turns(topic.partitions)
+                ],
             )
-            for topic in request.topics
+            async for topic in in_turns(request.topics)
         ]
     )
 

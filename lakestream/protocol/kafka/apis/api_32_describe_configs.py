@@ -3,12 +3,14 @@
 - A topic shows every config there is, set or not; a broker, and a group, a few that are true and read-only. Keys filter
   them.
 - Synonyms of a config are the value that was set and the default behind it.
+- An answer of more than 64 MiB is refused (INVALID_REQUEST): some thirty thousand topics, or eight thousand with all
+  their synonyms and documentation.
 
 v1 sources and synonyms. v3 types and documentation. v4 flexible.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from lakestream.broker.broker import Broker
 from lakestream.model.errors import InvalidRequest, LakestreamError
@@ -22,52 +24,93 @@ from lakestream.protocol.kafka.apis.config_entries import (
 from lakestream.protocol.kafka.apis.config_resources import BROKER, GROUP, TOPIC, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _describe_configs = messages.api(32)
 
+ANSWER_BYTES_MAX = 64 * 1024 * 1024
+"""As much as it takes to describe all topics of a large cluster. Each is kilobytes for a few bytes of the request, so
+nothing else keeps the answer from outgrowing the broker's memory."""
+FIXED_BYTES = 16
+"""Of an entry or a resource, beside its texts; about."""
+
+
+class Shown(NamedTuple):
+    """Configs as they are sent. Many resources share one."""
+
+    configs: list[Any]
+    bytes: int
+
 
 async def handle(request: Any, context: RequestContext) -> Any:
-    return _describe_configs.Response(
-        results=[await _describe(resource, request, context.broker) for resource in request.resources]
-    )
+    made: dict[Hashable, Shown] = {}
+    results: list[Any] = []
+    answer_bytes = 0
+    async for resource in in_turns(request.resources):
+        result, result_bytes = await _describe(resource, request, made, context.broker)
+        answer_bytes += result_bytes + len(resource.resource_name) + FIXED_BYTES
+        if answer_bytes > ANSWER_BYTES_MAX:
+            raise InvalidRequest("too many configs for one answer: ask for fewer resources at once, or for single keys")
+        results.append(result)
+    return _describe_configs.Response(results=results)
 
 
-async def _describe(resource: Any, request: Any, broker: Broker) -> Any:
+async def _describe(resource: Any, request: Any, made: dict[Hashable, Shown], broker: Broker) -> tuple[Any, int]:
+    """The result, and about how many bytes it is."""
     try:
-        entries = await _entries(resource, broker)
+        config = await _config(resource, broker)
     except LakestreamError as error:
-        return _failed(resource, *kafka_error(error))
-    return _describe_configs.DescribeConfigsResult(
-        resource_type=resource.resource_type,
-        resource_name=resource.resource_name,
-        configs=[_shown(entry, request) for entry in entries if _is_wanted(entry, resource.configuration_keys)],
+        code, message = kafka_error(error)
+        return _failed(resource, code, message), len(message)
+    keys = frozenset(resource.configuration_keys or ())
+    kind = resource.resource_type, tuple(config.items()), keys
+    if kind not in made:
+        entries = [entry for entry in _entries(resource, config, broker) if not keys or entry.name in keys]
+        made[kind] = _shown(entries, request)
+    result = _describe_configs.DescribeConfigsResult(
+        resource_type=resource.resource_type, resource_name=resource.resource_name, configs=made[kind].configs
     )
+    return result, made[kind].bytes
 
 
-async def _entries(resource: Any, broker: Broker) -> Iterable[ConfigEntry]:
+async def _config(resource: Any, broker: Broker) -> Mapping[str, str]:
+    """What was set on the resource: with its type, all that its entries depend on. Raises why there are none."""
     if resource.resource_type == TOPIC:
-        return topic_entries((await topic_of(resource, broker)).topic.config)
+        return (await topic_of(resource, broker)).topic.config
     if resource.resource_type == GROUP:
         if not resource.resource_name:
             raise InvalidRequest("name the group: there are no configs that only some groups have")
-        return group_entries(broker.groups.holdings.limits)
+        return {}
     if resource.resource_type != BROKER:
         raise InvalidRequest(
             f"resources of type {resource.resource_type} have no configs here: ask for topics, brokers or groups"
         )
     if resource.resource_name not in ("", str(broker.cluster.spec.id)):
         raise InvalidRequest(f"this is broker {broker.cluster.spec.id}: ask broker {resource.resource_name} itself")
-    return (
-        broker_entries(broker) if resource.resource_name else ()
-    )  # '': defaults of the cluster, of which there are none
+    return {"broker.id": resource.resource_name}
 
 
-def _is_wanted(entry: ConfigEntry, keys: list[str] | None) -> bool:
-    return keys is None or entry.name in keys
+def _entries(resource: Any, config: Mapping[str, str], broker: Broker) -> Iterable[ConfigEntry]:
+    if resource.resource_type == TOPIC:
+        return topic_entries(config)
+    if resource.resource_type == GROUP:
+        return group_entries(broker.groups.holdings.limits)
+    return broker_entries(broker) if resource.resource_name else ()  # '': defaults of the cluster, which has none
 
 
-def _shown(entry: ConfigEntry, request: Any) -> Any:
+def _shown(entries: list[ConfigEntry], request: Any) -> Shown:
+    configs = [_shown_entry(entry, request) for entry in entries]
+    return Shown(configs, sum(map(_bytes, configs)))
+
+
+def _bytes(config: Any) -> int:
+    texts = [config.name, config.value, config.documentation]
+    texts += [text for synonym in config.synonyms for text in (synonym.name, synonym.value)]
+    return FIXED_BYTES + sum(len(text) for text in texts if text is not None)
+
+
+def _shown_entry(entry: ConfigEntry, request: Any) -> Any:
     return _describe_configs.DescribeConfigsResourceResult(
         name=entry.name,
         value=entry.value,

@@ -14,6 +14,7 @@ from lakestream.model.errors import InvalidTopicConfig, LakestreamError
 from lakestream.protocol.kafka.apis.config_resources import check_alterable, repeated, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _alter_configs = messages.api(33)
@@ -24,7 +25,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
     return _alter_configs.Response(
         responses=[
             await _alter(resource, twice, context.broker, validate_only=request.validate_only)
-            for resource in request.resources
+            async for resource in in_turns(request.resources)
         ]
     )
 

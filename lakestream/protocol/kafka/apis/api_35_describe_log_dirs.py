@@ -16,6 +16,7 @@ from lakestream.broker.directory import TopicEntry
 from lakestream.broker.leaders import leader_ids
 from lakestream.model.topic import PartitionId
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _log_dirs = messages.api(35)
@@ -27,7 +28,8 @@ async def handle(request: Any, context: RequestContext) -> Any:
     broker: Broker = context.broker
     await broker.directory.refresh()
     shown = {
-        entry.topic.name: list(_own_partitions(entry, wanted, broker)) for entry, wanted in _asked(request, broker)
+        entry.topic.name: list(_own_partitions(entry, wanted, broker))
+        async for entry, wanted in in_turns(_asked(request, broker).values())
     }
     sizes = await broker.store.tails([partition for own in shown.values() for _, partition in own])
     return _log_dirs.Response(
@@ -53,16 +55,13 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-def _asked(request: Any, broker: Broker) -> Iterator[tuple[TopicEntry, set[int] | None]]:
-    """Topics with the partitions wanted of them (None: all). Those that do not exist are left out, as Kafka does."""
+def _asked(request: Any, broker: Broker) -> dict[str, tuple[TopicEntry, set[int] | None]]:
+    """By name, topics with the partitions wanted of them (None: all). Those that do not exist are left out, as Kafka
+    does, and of one that comes twice the last counts."""
     if request.topics is None:
-        for entry in broker.directory.all():
-            yield entry, None
-        return
-    for topic in request.topics:
-        known = broker.directory.known(topic.topic)
-        if known is not None:
-            yield known, set(topic.partitions)
+        return {entry.topic.name: (entry, None) for entry in broker.directory.all()}
+    known = ((broker.directory.known(topic.topic), topic) for topic in request.topics)
+    return {topic.topic: (entry, set(topic.partitions)) for entry, topic in known if entry is not None}
 
 
 def _own_partitions(entry: TopicEntry, wanted: set[int] | None, broker: Broker) -> Iterator[tuple[int, PartitionId]]:

@@ -13,6 +13,7 @@ from lakestream.broker.broker import Broker
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _create_partitions = messages.api(37)
@@ -24,7 +25,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
     return _create_partitions.Response(
         results=[
             await _grow(asked, counts[name], context.broker, validate_only=request.validate_only)
-            for name, asked in once.items()
+            async for name, asked in in_turns(once.items())
         ]
     )
 

@@ -9,6 +9,7 @@ from lakestream.broker.broker import Broker
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _delete = messages.api(42)
@@ -16,7 +17,9 @@ _delete = messages.api(42)
 
 async def handle(request: Any, context: RequestContext) -> Any:
     names = dict.fromkeys(request.groups_names)
-    return _delete.Response(results=[_result(name, await _delete_one(name, context.broker)) for name in names])
+    return _delete.Response(
+        results=[_result(name, await _delete_one(name, context.broker)) async for name in in_turns(names)]
+    )
 
 
 async def _delete_one(name: str, broker: Broker) -> int:

@@ -13,6 +13,7 @@ from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_pa
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _delete = messages.api(47)
@@ -23,7 +24,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
     lookup = TopicLookup(broker.directory)
     asked = [
         (topic.name, await asked_partitions(lookup, topic.name, NO_TOPIC_ID, topic.partitions))
-        for topic in request.topics
+        async for topic in in_turns(request.topics)
     ]
     partitions = {found: name for name, parts in asked for _, found in parts if not isinstance(found, LakestreamError)}
     refused = await broker.groups.administration.delete_offsets(request.group_id, partitions)

@@ -17,6 +17,7 @@ from lakestream.protocol.kafka.apis.group_topics import named_by_topic
 from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _describe = messages.api(69)
@@ -26,7 +27,9 @@ CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 
 async def handle(request: Any, context: RequestContext) -> Any:
     operations = ALL_ON_GROUP if request.include_authorized_operations else NOT_ASKED
-    return _describe.Response(groups=[await _group(name, operations, context.broker) for name in request.group_ids])
+    return _describe.Response(
+        groups=[await _group(name, operations, context.broker) async for name in in_turns(request.group_ids)]
+    )
 
 
 async def _group(name: str, operations: int, broker: Broker) -> Any:

@@ -16,6 +16,7 @@ from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH
 from lakestream.protocol.kafka.apis.operations import ALL_ON_TOPIC
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _describe = messages.api(75)
@@ -30,7 +31,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
     leaders = tuple(each.id for each in near(broker.cluster.live(), zone_of_client(context.client_id)))
     left = min(max(request.response_partition_limit, 1), PAGE_PARTITIONS_MAX)
     topics: list[Any] = []
-    for name, first in _places(request, broker):
+    async for name, first in in_turns(_places(request, broker)):
         if not left:
             return _describe.Response(topics=topics, next_cursor=_cursor(name, first))
         try:

@@ -12,6 +12,7 @@ from lakestream.model.errors import LakestreamError
 from lakestream.model.group import TopicPartition
 from lakestream.model.topic import TopicId
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
+from lakestream.protocol.kafka.turns import in_turns
 
 
 class AskedPartition(NamedTuple):
@@ -25,7 +26,10 @@ async def asked_partitions(
     lookup: TopicLookup, name: str | None, topic_id: TopicId, parts: Any
 ) -> list[AskedPartition]:
     """`parts` have a `partition_index`."""
-    return [AskedPartition(part, await _found(lookup, name, topic_id, part.partition_index)) for part in parts]
+    return [
+        AskedPartition(part, await _found(lookup, name, topic_id, part.partition_index))
+        async for part in in_turns(parts)
+    ]
 
 
 def known_partitions(

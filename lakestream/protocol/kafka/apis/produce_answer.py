@@ -77,8 +77,8 @@ class Answer:
         return self._done
 
     def _landed(self, slot: Any, batch: "asyncio.Future[BatchResult]") -> None:
-        """A batch that the store refused has a log start, too: without one Java's producer takes UNKNOWN_PRODUCER_ID for
-        a matter of time and sends the same batch again until it gives up, where it should begin anew."""
+        """A batch that the store refused has a log start, too: without one, Java's producer takes UNKNOWN_PRODUCER_ID
+        for a matter of time and sends the same batch again until it gives up, where it should begin anew."""
         self._under_way -= 1
         try:
             landed = batch.result()

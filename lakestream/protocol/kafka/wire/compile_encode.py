@@ -1,11 +1,14 @@
 """From a message's description to a flat function `encode(object, out)` that appends buffers to `out`.
 
+`encode_in_turns` does the same step by step: a generator that stops after each element of an array, for answers that
+may be so long that others should have their turn meanwhile.
+
 Numbers that follow each other are packed by one struct, together with the length that comes after them. Records are
 appended as they are, never copied, so that `out` is an iovec for the socket.
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from lakestream.protocol.kafka.wire.describe import Field, Message, Struct
@@ -14,10 +17,15 @@ from lakestream.protocol.kafka.wire.records import Buffer, Iovec
 from lakestream.protocol.kafka.wire.source import Source
 
 Encode = Callable[[Any, list[Buffer]], None]
+EncodeInTurns = Callable[[Any, list[Buffer]], Iterator[None]]
 
 
 def compile_encode(message: Message, shapes: dict[str, Any]) -> Encode:
-    return _Encoder(message, shapes).compiled()
+    return _Encoder(message, shapes, in_turns=False).compiled()
+
+
+def compile_encode_in_turns(message: Message, shapes: dict[str, Any]) -> EncodeInTurns:
+    return _Encoder(message, shapes, in_turns=True).compiled()
 
 
 def _too_long(field: str, length: int) -> None:
@@ -25,8 +33,9 @@ def _too_long(field: str, length: int) -> None:
 
 
 class _Encoder:
-    def __init__(self, message: Message, shapes: dict[str, Any]) -> None:
+    def __init__(self, message: Message, shapes: dict[str, Any], *, in_turns: bool) -> None:
         self._message = message
+        self._stops = in_turns
         self._shapes = shapes
         self._compact = message.flexible
         names = {"uvarint": uvarint, "ONE_BYTE": ONE_BYTE, "ZERO": ONE_BYTE[0], "Iovec": Iovec, "too_long": _too_long}
@@ -35,11 +44,13 @@ class _Encoder:
         """Fixed-size values not yet written: (struct format, expression)."""
         self._tag_writers: list[tuple[str, Field]] = []
 
-    def compiled(self) -> Encode:
+    def compiled(self) -> Callable[..., Any]:
         with self._source.block("def encode(o, out):"):
             self._source.line("a = out.append")
             self._struct(self._message.root, "o")
             self._flush()
+            self._stop()
+        self._stops = False  # tagged fields are short, and written by functions of their own
         while self._tag_writers:
             self._tag_writer(*self._tag_writers.pop())
         return self._source.function("encode", f"encode {self._message.name} v{self._message.version}")
@@ -144,6 +155,11 @@ class _Encoder:
             else:
                 self._sized(field, element)
             self._flush()
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._stops:
+            self._source.line("yield")
 
     # --- tagged fields
 

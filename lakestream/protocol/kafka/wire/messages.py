@@ -19,7 +19,7 @@ from typing import Any
 
 from lakestream.protocol.kafka.wire import describe
 from lakestream.protocol.kafka.wire.compile_decode import Decode, compile_decode
-from lakestream.protocol.kafka.wire.compile_encode import Encode, compile_encode
+from lakestream.protocol.kafka.wire.compile_encode import Encode, EncodeInTurns, compile_encode, compile_encode_in_turns
 from lakestream.protocol.kafka.wire.shapes import shapes
 
 
@@ -39,6 +39,10 @@ class Codec:
     @cached_property
     def encode(self) -> Encode:
         return compile_encode(self.message, vars(self.types))
+
+    @cached_property
+    def encode_in_turns(self) -> EncodeInTurns:
+        return compile_encode_in_turns(self.message, vars(self.types))
 
 
 class ApiMessages:

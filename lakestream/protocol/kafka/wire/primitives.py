@@ -23,9 +23,10 @@ FORMATS = {
 STRING_BYTES_MAX = 0x7FFF
 """Kafka refuses longer strings in compact form too, where the length would fit."""
 
-ELEMENTS_MAX = 250_000
+ELEMENTS_MAX = 100_000
 """Array elements and tagged fields in one message. An element of two bytes on the wire is an object of a hundred in
-memory, so the frame's length alone does not bound what decoding allocates; no client asks for so much at once."""
+memory, so the frame's length alone does not bound what decoding allocates, nor how long everyone else waits for it;
+no client asks for so much at once."""
 
 UVARINT_MAX = 0xFFFFFFFF
 ONE_BYTE = tuple(bytes((value,)) for value in range(128))
