@@ -230,10 +230,7 @@ class Connection:
             raise MalformedRequest("a client id whose length cannot be")
         raw = frame[at : at + length]
         if raw != self._client_id_bytes:  # a client says the same name in every request
-            try:
-                self._client_id = str(raw, "utf-8")
-            except UnicodeDecodeError:
-                raise MalformedRequest("a client id that is not UTF-8") from None
+            self._client_id = str(raw, "utf-8", "replace")
             self._client_id_bytes = bytes(raw)
         return self._client_id
 

@@ -71,8 +71,6 @@ def test_every_truncation_of_a_request_is_malformed() -> None:
         pytest.param(HEARTBEAT, 0, struct.pack(">h", -1) + bytes(20), id="null where a string must be"),
         pytest.param(HEARTBEAT, 4, b"\0" + bytes(20), id="compact null where a string must be"),
         pytest.param(HEARTBEAT, 4, uvarint(40_001) + b"x" * 40_000, id="string longer than Kafka allows"),
-        pytest.param(HEARTBEAT, 4, b"\x03\xff\xfe" + bytes(20), id="not UTF-8"),
-        pytest.param(HEARTBEAT, 4, b"\x04\xed\xa0\x80" + bytes(20), id="half of a surrogate pair"),
         pytest.param(HEARTBEAT, 4, b"\xff\xff\xff\xff\xff\xff\x01" + bytes(20), id="varint of seven bytes"),
         pytest.param(HEARTBEAT, 4, b"\xff\xff\xff\xff\x7f" + bytes(20), id="varint of 35 bits"),
         pytest.param(METADATA, 1, struct.pack(">i", 2**31 - 1), id="huge array"),
@@ -119,3 +117,15 @@ def test_a_count_that_the_frame_cannot_hold_allocates_nothing() -> None:
         assert tracemalloc.get_traced_memory()[1] < 200_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [(b"\xff\xfe", "\ufffd\ufffd"), (b"caf\xe9!", "caf\ufffd!"), (b"\xed\xa0\x80", "\ufffd\ufffd\ufffd")],
+    ids=["no bytes of UTF-8", "Latin-1", "half of a surrogate pair"],
+)
+def test_what_is_not_utf_8_is_read_with_marks_in_it(text: bytes, read: str) -> None:
+    request, _ = messages.request(HEARTBEAT, 4).decode(
+        memoryview(uvarint(len(text) + 1) + text + bytes(4) + b"\x01\0\0"), 0
+    )
+    assert request.group_id == read

@@ -3,6 +3,8 @@
 Whatever the bytes are, the outcome is an object or MalformedRequest. Reading past the end shows by itself where a
 number is read (struct, indexing); slices do not complain, so each is checked. Memory stays in proportion to the
 frame: records are views of it, and elements are counted before they are made.
+
+What is not UTF-8 in a string becomes U+FFFD, as in Kafka: a client that keeps bytes in its offsets' metadata goes on.
 """
 
 import struct
@@ -53,8 +55,6 @@ class _Decoder:
                 self._source.line("return o, p")
             with self._source.block("except (IndexError, struct_error):"):
                 self._source.line(f"raise Malformed({self._title + ' ends too early'!r}) from None")
-            with self._source.block("except UnicodeDecodeError:"):
-                self._source.line(f"raise Malformed({self._title + ' has a string that is not UTF-8'!r}) from None")
         return self._source.function("decode", f"decode {self._title}")
 
     def _refuse(self, condition: str, field: Field | None, what: str) -> None:
@@ -153,7 +153,11 @@ class _Decoder:
         stop = self._source.fresh("stop")
         self._source.line(f"{stop} = p + {count}")
         self._refuse(f"{stop} > end", field, "longer than the request")
-        made = {"string": f"str(b[p:{stop}], 'utf-8')", "bytes": f"bytes(b[p:{stop}])", "records": f"b[p:{stop}]"}
+        made = {
+            "string": f"str(b[p:{stop}], 'utf-8', 'replace')",
+            "bytes": f"bytes(b[p:{stop}])",
+            "records": f"b[p:{stop}]",
+        }
         self._source.line(f"{target} = {made[str(field.type)]}")
         self._source.line(f"p = {stop}")
 
