@@ -147,6 +147,14 @@ def test_topics_are_deleted_by_id_and_wrong_ones_are_told(name: str, client: Wir
     ]
 
 
+def test_a_topic_that_comes_by_name_and_by_id_is_kept(name: str, client: WireClient) -> None:
+    topic_id = client.create_topic(name).topic_id.bytes
+    asked = [delete.request.DeleteTopicState(topic_id=topic_id), delete.request.DeleteTopicState(name=name)]
+    answers = client.call(20, 6, delete.Request(topics=asked)).responses
+    assert [each.error_code.value for each in answers] == [INVALID_REQUEST] * 2
+    assert client.produce(name, batch()).error_code.value == 0
+
+
 # --- CreatePartitions
 
 

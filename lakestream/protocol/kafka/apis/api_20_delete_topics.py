@@ -1,57 +1,82 @@
 """DeleteTopics (20), versions 1-6: by name, and from v6 on also by id.
 
 - The topic is gone for every reader and writer once this is answered; its objects go after their grace.
-- A topic that comes twice, by name or id, is refused; so is one given by both.
+- A topic that comes twice, by name, by id or once by each, is refused; so is one given by both.
 
 v4 flexible. v5 error messages. v6 topic ids.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.broker.directory import TopicEntry
 from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownTopic, UnknownTopicId
+from lakestream.model.topic import TopicId
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire import messages
 
 _delete_topics = messages.api(20)
 
 BY_ID_FROM_VERSION = 6
 
+Asked = tuple[str | None, TopicId]
+"""By name or by id."""
+
 
 async def handle(request: Any, context: RequestContext) -> Any:
     asked = _asked(request, context.api_version)
-    counts = Counter(asked)
     lookup = TopicLookup(context.broker.directory)
+    found = {each: await _found(*each, lookup) async for each in in_turns(dict.fromkeys(asked))}
+    counts = Counter(_meant(each, found) for each in asked)
     return _delete_topics.Response(
         responses=[
-            await _delete(name, topic_id, counts[name, topic_id], lookup, context.broker) for name, topic_id in counts
+            await _delete(*each, counts[_meant(each, found)], entry, context.broker)
+            async for each, entry in in_turns(found.items())
         ]
     )
 
 
-def _asked(request: Any, api_version: int) -> list[tuple[str | None, bytes]]:
+def _meant(asked: Asked, found: Mapping[Asked, TopicEntry | LakestreamError]) -> TopicId | Asked:
+    """The topic, or what was asked for where there is none."""
+    entry = found[asked]
+    return entry.topic.id if isinstance(entry, TopicEntry) else asked
+
+
+def _asked(request: Any, api_version: int) -> list[Asked]:
     if api_version >= BY_ID_FROM_VERSION:
         return [(each.name, each.topic_id) for each in request.topics]
     return [(name, NO_TOPIC_ID) for name in request.topic_names]
 
 
-async def _delete(name: str | None, topic_id: bytes, times: int, lookup: TopicLookup, broker: Broker) -> Any:
+async def _found(name: str | None, topic_id: TopicId, lookup: TopicLookup) -> TopicEntry | LakestreamError:
+    try:
+        if (name is None) == (topic_id == NO_TOPIC_ID):
+            raise InvalidRequest("give either the topic's name or its id")
+        return await lookup.topic(name, topic_id)
+    except LakestreamError as error:
+        return error
+
+
+async def _delete(
+    name: str | None, topic_id: TopicId, times: int, entry: TopicEntry | LakestreamError, broker: Broker
+) -> Any:
     try:
         if times > 1:
             raise InvalidRequest("the topic comes more than once in the request; name it once")
-        if (name is None) == (topic_id == NO_TOPIC_ID):
-            raise InvalidRequest("give either the topic's name or its id")
-        entry = await lookup.topic(name, topic_id)
+        if isinstance(entry, LakestreamError):
+            raise entry
         await _delete_found(entry, name, broker)
     except LakestreamError as error:
         return _failed(name, topic_id, *kafka_error(error))
     return _delete_topics.DeletableTopicResult(name=entry.topic.name, topic_id=entry.topic.id)
 
 
-async def _delete_found(entry: Any, name: str | None, broker: Broker) -> None:
+async def _delete_found(entry: TopicEntry, name: str | None, broker: Broker) -> None:
     try:
         await broker.topics.delete(entry)
     except UnknownTopicId:
