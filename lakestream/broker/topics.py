@@ -21,7 +21,7 @@ from lakestream.model.errors import (
     UnknownPartition,
 )
 from lakestream.model.topic import PARTITIONS_PER_TOPIC_MAX, TopicSpec, topic_name_problem
-from lakestream.model.topic_config import TOPIC_CONFIGS, check_topic_config
+from lakestream.model.topic_config import TOPIC_CONFIGS, check_topic_config, kept_topic_config
 from lakestream.storage.index.index import Index
 from lakestream.world.ids import Ids
 
@@ -77,9 +77,7 @@ class Topics:
             await self._directory.refresh()
 
     async def edit_config(self, entry: TopicEntry, edits: Sequence[ConfigEdit], *, validate_only: bool = False) -> None:
-        for edit in edits:
-            _check_edit(edit)
-        edits = [_with_default(entry, edit) for edit in edits]
+        edits = [_with_default(entry, _kept(edit)) for edit in edits if not _takes_back_nothing(edit)]
         if validate_only:
             check_topic_config(apply_config_edits(entry.topic.config, edits))
             return
@@ -116,7 +114,10 @@ class Topics:
             raise InvalidTopicName(problem)
         check_topic_config(asked.config)
         return TopicSpec(
-            id=self._ids.topic_id(), name=asked.name, partitions=self._partition_count(asked), config=asked.config
+            id=self._ids.topic_id(),
+            name=asked.name,
+            partitions=self._partition_count(asked),
+            config=kept_topic_config(asked.config),
         )
 
     def _partition_count(self, asked: NewTopic) -> int:
@@ -141,7 +142,13 @@ def _check_replication(replication: int) -> None:
         raise InvalidReplication(f"replication factor {replication}: use 1, or -1 to leave it to the broker")
 
 
-def _check_edit(edit: ConfigEdit) -> None:
+def _takes_back_nothing(edit: ConfigEdit) -> bool:
+    """Tools that know more configs than there are here reset all of them: what cannot be set is not set."""
+    return edit.operation is ConfigOperation.DELETE and edit.name not in TOPIC_CONFIGS
+
+
+def _kept(edit: ConfigEdit) -> ConfigEdit:
+    """The edit as it is stored. Raises why it cannot be."""
     definition = TOPIC_CONFIGS.get(edit.name)
     if definition is None:
         raise InvalidTopicConfig(f"unknown topic config '{edit.name}'; known are: {', '.join(TOPIC_CONFIGS)}")
@@ -149,6 +156,7 @@ def _check_edit(edit: ConfigEdit) -> None:
         raise InvalidTopicConfig(f"topic config '{edit.name}' is no list: it can be set, not appended to")
     if edit.operation is not ConfigOperation.DELETE and edit.value is None:
         raise InvalidTopicConfig(f"topic config '{edit.name}' needs a value")
+    return edit if edit.value is None else edit._replace(value=definition.kept(edit.value))
 
 
 def _with_default(entry: TopicEntry, edit: ConfigEdit) -> ConfigEdit:

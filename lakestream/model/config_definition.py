@@ -31,6 +31,10 @@ class ConfigDefinition:
     has_effect: bool = True
     """False: it is kept and shown for the sake of tools that insist on it, and `meaning` says why it does nothing."""
 
+    def kept(self, value: str) -> str:
+        """As it is stored and shown."""
+        return value.lower() if self.type is ConfigType.BOOLEAN else value
+
 
 def number(low: int, high: int) -> Problem:
     def problem(value: str) -> str | None:
@@ -41,6 +45,11 @@ def number(low: int, high: int) -> Problem:
         return None if low <= given <= high else f"{given} is not between {low} and {high}"
 
     return problem
+
+
+def truth(value: str) -> str | None:
+    """Clients write it as their language does: Python says True."""
+    return None if value.lower() in ("true", "false") else f"'{value}' is not true or false"
 
 
 def fraction(value: str) -> str | None:

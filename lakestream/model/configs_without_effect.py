@@ -13,7 +13,7 @@ from lakestream.model.config_definition import (
     Problem,
     fraction,
     number,
-    one_of,
+    truth,
 )
 
 NO_EFFECT = "No effect here: "
@@ -32,7 +32,6 @@ def _without_effect(name: str, type: ConfigType, default: str, problem: Problem,
 
 
 _INT, _LONG, _BOOLEAN, _DOUBLE = ConfigType.INT, ConfigType.LONG, ConfigType.BOOLEAN, ConfigType.DOUBLE
-_TRUTH = one_of("true", "false")
 _PERIOD = number(0, INT64_MAX)
 
 CONFIGS_WITHOUT_EFFECT = (
@@ -44,10 +43,10 @@ CONFIGS_WITHOUT_EFFECT = (
     _without_effect("min.cleanable.dirty.ratio", _DOUBLE, "0.5", fraction, _NO_CLEANER),
     _without_effect("min.compaction.lag.ms", _LONG, "0", _PERIOD, _NO_CLEANER),
     _without_effect("min.insync.replicas", _INT, "1", number(1, INT32_MAX), _NO_REPLICAS),
-    _without_effect("preallocate", _BOOLEAN, "false", _TRUTH, _NO_SEGMENT_FILES),
+    _without_effect("preallocate", _BOOLEAN, "false", truth, _NO_SEGMENT_FILES),
     _without_effect("segment.bytes", _INT, "1073741824", number(14, INT32_MAX), _NO_SEGMENT_FILES),
     _without_effect("segment.index.bytes", _INT, "10485760", number(4, INT32_MAX), _NO_SEGMENT_FILES),
     _without_effect("segment.jitter.ms", _LONG, "0", _PERIOD, _NO_SEGMENT_FILES),
     _without_effect("segment.ms", _LONG, "604800000", number(1, INT64_MAX), _NO_SEGMENT_FILES),
-    _without_effect("unclean.leader.election.enable", _BOOLEAN, "false", _TRUTH, _NO_REPLICAS),
+    _without_effect("unclean.leader.election.enable", _BOOLEAN, "false", truth, _NO_REPLICAS),
 )

@@ -16,6 +16,7 @@ from lakestream.model.config_definition import (
     number,
     one_of,
     some_of,
+    truth,
 )
 from lakestream.model.configs_without_effect import CONFIGS_WITHOUT_EFFECT
 from lakestream.model.errors import InvalidTopicConfig
@@ -26,7 +27,7 @@ ON_TOPIC_DELETE = "lakestream.table.on-topic-delete"
 TABLE_ENABLE = "lakestream.table.enable"
 TABLE_NAMESPACE = "lakestream.table.namespace"
 _DROP = "drop"
-_TRUE, _FALSE = "true", "false"
+_FALSE = "false"
 
 
 class Compression(StrEnum):
@@ -62,11 +63,11 @@ _DEFINITIONS = (
     ConfigDefinition(
         name=TABLE_ENABLE,
         type=ConfigType.BOOLEAN,
-        default=_TRUE,
+        default="true",
         meaning="Whether the catalog shows the topic's table. With 'false' it is neither listed nor found; records "
         "move into its files all the same and are read back from there. With 'true' it is there again, with all of "
         "them.",
-        problem=one_of(_TRUE, _FALSE),
+        problem=truth,
     ),
     ConfigDefinition(
         name=TABLE_NAMESPACE,
@@ -161,6 +162,11 @@ def check_topic_config(config: Mapping[str, str]) -> None:
             raise InvalidTopicConfig(f"topic config '{name}': {problem}")
     if (problem := problem_together(config)) is not None:
         raise InvalidTopicConfig(problem)
+
+
+def kept_topic_config(config: Mapping[str, str]) -> Mapping[str, str]:
+    """The config as it is stored. `config` has been checked."""
+    return {name: TOPIC_CONFIGS[name].kept(value) for name, value in config.items()}
 
 
 def table_namespace(config: Mapping[str, str]) -> Namespace | None:
