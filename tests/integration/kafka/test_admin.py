@@ -175,6 +175,13 @@ def test_growth_is_checked(count: int, assignments: int | None, code: int, topic
     assert _grow(client, topic, count, assignments=assignments) == code
 
 
+def test_an_assignment_names_a_broker_for_each_new_partition(topic: str, client: WireClient) -> None:
+    given = [grow.request.CreatePartitionsAssignment(broker_ids=each) for each in ([1], [])]
+    asked = grow.request.CreatePartitionsTopic(name=topic, count=5, assignments=given)
+    (answer,) = client.call(37, 3, grow.Request(topics=[asked])).results
+    assert answer.error_code.value == INVALID_ASSIGNMENT
+
+
 def test_validating_growth_grows_nothing(topic: str, client: WireClient) -> None:
     assert _grow(client, topic, 9, validate_only=True) == 0
     assert client.produce(topic, batch(), partition=8).error_code.value == UNKNOWN_TOPIC
@@ -348,6 +355,16 @@ def test_replacing_configs_resets_what_is_not_named(topic: str, client: WireClie
     (answer,) = client.call(33, 2, replace.Request(resources=[resource])).responses
     assert answer.error_code.value == 0
     assert _value(client, topic, "retention.ms") == ("-1", 5)
+    assert _value(client, topic, "retention.bytes") == ("77", 1)
+
+
+@pytest.mark.parametrize("values", [("1", "2"), (None,)], ids=["twice", "no value"])
+def test_a_wrong_replacement_changes_nothing(values: tuple[str | None, ...], topic: str, client: WireClient) -> None:
+    _edit(client, topic, ("retention.bytes", 0, "77"))
+    configs = [replace.request.AlterableConfig(name="retention.ms", value=value) for value in values]
+    resource = replace.request.AlterConfigsResource(resource_type=TOPIC, resource_name=topic, configs=configs)
+    (answer,) = client.call(33, 2, replace.Request(resources=[resource])).responses
+    assert answer.error_code.value == INVALID_REQUEST
     assert _value(client, topic, "retention.bytes") == ("77", 1)
 
 

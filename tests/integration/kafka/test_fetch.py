@@ -80,11 +80,12 @@ def test_a_topic_is_found_by_id(name: str, client: WireClient) -> None:
     client.produce(name, BATCH)
     api = messages.api(1)
     part = api.request.FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)
-    asked = [api.request.FetchTopic(topic_id=each, partitions=[part]) for each in (topic_id, bytes(15) + b"\x01")]
-    known, unknown = client.call(1, 18, api.Request(max_bytes=1000, topics=asked)).responses
+    ids = topic_id, bytes(15) + b"\x01", bytes(16)
+    asked = [api.request.FetchTopic(topic_id=each, partitions=[part]) for each in ids]
+    known, *unknown = client.call(1, 18, api.Request(max_bytes=1000, topics=asked)).responses
     assert known.topic_id.bytes == topic_id
     assert len(records(known.partitions[0].records)) == 3
-    assert unknown.partitions[0].error_code.value == UNKNOWN_TOPIC_ID
+    assert [each.partitions[0].error_code.value for each in unknown] == [UNKNOWN_TOPIC_ID] * 2
 
 
 @pytest.mark.parametrize(("session_id", "session_epoch"), [(0, 0), (0, -1), (17, 0), (17, -1)])

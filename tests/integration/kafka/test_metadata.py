@@ -171,3 +171,9 @@ def test_producer_ids_are_unique_over_brokers(client: WireClient, other_client: 
 def test_a_transactional_producer_is_refused(transactional_id: str, code: int, client: WireClient) -> None:
     answer = client.call(22, 4, messages.api(22).Request(transactional_id=transactional_id))
     assert (answer.error_code.value, answer.producer_id) == (code, -1)
+
+
+@pytest.mark.parametrize(("producer", "code"), [((7, -1), INVALID_REQUEST), ((-1, 7), INVALID_REQUEST), ((7, 7), 0)])
+def test_a_producers_last_id_comes_with_its_epoch(producer: tuple[int, int], code: int, client: WireClient) -> None:
+    request = messages.api(22).Request(producer_id=producer[0], producer_epoch=producer[1])
+    assert client.call(22, 4, request).error_code.value == code

@@ -14,6 +14,7 @@ from .wire_client import WireClient
 
 commit, fetch, metadata = messages.api(8), messages.api(9), messages.api(3)
 NOBODYS_ID = uuid.uuid4().bytes
+NO_ID = bytes(16)
 
 
 @pytest.fixture
@@ -38,7 +39,12 @@ def asked(group: str, *topics: tuple[bytes, int], member: str | None = None, epo
 
 def found(answer: Any) -> list[tuple[bytes, int, int, int]]:
     return [
-        (each.topic_id.bytes, part.partition_index, part.committed_offset, part.error_code.value)
+        (
+            NO_ID if each.topic_id is None else each.topic_id.bytes,
+            part.partition_index,
+            part.committed_offset,
+            part.error_code.value,
+        )
         for each in answer.topics
         for part in each.partitions
     ]
@@ -53,7 +59,7 @@ def test_several_groups_are_answered_each_for_itself(
     body = fetch.Request(
         require_stable=True,
         groups=[
-            asked(group, (topic_id, 0), (topic_id, 1), (NOBODYS_ID, 0)),
+            asked(group, (topic_id, 0), (topic_id, 1), (NOBODYS_ID, 0), (NO_ID, 0)),
             asked("no-such-group", (topic_id, 0)),
             asked(joined, (topic_id, 0), member="stranger", epoch=1),
             asked(joined, (topic_id, 0), member="member-1", epoch=7),
@@ -65,6 +71,7 @@ def test_several_groups_are_answered_each_for_itself(
         (topic_id, 0, 3, KafkaError.NONE),
         (topic_id, 1, -1, KafkaError.NONE),
         (NOBODYS_ID, 0, -1, KafkaError.UNKNOWN_TOPIC_ID),
+        (NO_ID, 0, -1, KafkaError.UNKNOWN_TOPIC_ID),
     ]
     assert found(absent) == [(topic_id, 0, -1, KafkaError.NONE)]
     assert (stranger.error_code.value, stranger.topics) == (KafkaError.UNKNOWN_MEMBER_ID, ())
@@ -76,9 +83,9 @@ def test_a_commit_by_topic_id_is_read_by_name_and_an_unknown_id_refused_alone(
     client: WireClient, group: str, topic: str, topic_id: bytes
 ) -> None:
     body = commit_request(group, "", topic_id, offset=8)
-    body.topics += commit_request(group, "", NOBODYS_ID).topics
+    body.topics += commit_request(group, "", NOBODYS_ID).topics + commit_request(group, "", NO_ID).topics
     codes = [part.error_code.value for each in client.call(8, 10, body).topics for part in each.partitions]
-    assert codes == [KafkaError.NONE, KafkaError.UNKNOWN_TOPIC_ID]
+    assert codes == [KafkaError.NONE, KafkaError.UNKNOWN_TOPIC_ID, KafkaError.UNKNOWN_TOPIC_ID]
     named = fetch.request.OffsetFetchRequestTopic(name=topic, partition_indexes=[0])
     [[part]] = [each.partitions for each in client.call(9, 5, fetch.Request(group_id=group, topics=[named])).topics]
     assert part.committed_offset == 8

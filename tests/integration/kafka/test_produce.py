@@ -128,8 +128,8 @@ def test_a_good_batch_beside_a_bad_one_is_stored_with_acks_0(
 
 def test_a_topic_is_found_by_id(name: str, client: WireClient) -> None:
     topic_id = client.create_topic(name).topic_id.bytes
-    answers = [_produce_by_id(client, each) for each in (topic_id, bytes(15) + b"\x01")]
-    assert [answer.error_code.value for answer in answers] == [0, UNKNOWN_TOPIC_ID]
+    answers = [_produce_by_id(client, each) for each in (topic_id, bytes(15) + b"\x01", bytes(16))]
+    assert [answer.error_code.value for answer in answers] == [0, UNKNOWN_TOPIC_ID, UNKNOWN_TOPIC_ID]
 
 
 def _produce_by_id(client: WireClient, topic_id: bytes) -> Any:

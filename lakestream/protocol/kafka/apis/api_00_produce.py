@@ -38,6 +38,7 @@ from lakestream.storage.records.validate import ValidBatch
 _produce = messages.api(0)
 
 ZSTD_FROM_VERSION = 7
+BY_ID_FROM_VERSION = 13
 PARTITIONS_AT_ONCE = 1_000
 """Of a request, taken in while others wait. No producer sends so many batches in one; beyond, they take turns."""
 NO_TRANSACTIONS = "transactions are not served yet: produce without a transactional id"
@@ -57,7 +58,7 @@ def start(request: Any, context: RequestContext) -> "Started | Coroutine[Any, An
     broker: Broker = context.broker
     zstd_allowed = context.api_version >= ZSTD_FROM_VERSION
     answer = Answer(silent=request.acks == 0, timeout_ms=request.timeout)
-    lookup = TopicLookup(broker.directory)
+    lookup = TopicLookup(broker.directory, by_id=context.api_version >= BY_ID_FROM_VERSION)
     later: list[Later] = []
     steps = _take_each(request, broker, lookup, answer, later, zstd_allowed)
     if sum(len(topic.partition_data) for topic in request.topic_data) > PARTITIONS_AT_ONCE:

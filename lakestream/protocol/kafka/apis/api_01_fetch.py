@@ -47,6 +47,7 @@ READ_COMMITTED = 1
 NO_OFFSET = -1
 NO_RECORDS = b""
 ZSTD_FROM_VERSION = 10
+BY_ID_FROM_VERSION = 13
 ENCODINGS = {compression: Encoding(codec=replay_codec(compression)) for compression in Compression}
 CODES_OF_READERS = frozenset(
     {
@@ -68,7 +69,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
     if request.session_epoch not in FULL_FETCH_EPOCHS:
         return _fetch.Response(error_code=KafkaError.FETCH_SESSION_ID_NOT_FOUND)
     broker: Broker = context.broker
-    lookup = TopicLookup(broker.directory)
+    lookup = TopicLookup(broker.directory, by_id=context.api_version >= BY_ID_FROM_VERSION)
     topics: list[Any] = []
     asks: list[FetchAsk] = []
     slots: list[Any] = []

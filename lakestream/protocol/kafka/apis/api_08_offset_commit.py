@@ -34,6 +34,7 @@ from lakestream.protocol.kafka.wire import messages
 _commit = messages.api(8)
 
 MEMBER_EPOCHS_FROM_VERSION = 9
+BY_ID_FROM_VERSION = 10
 BROKERS_RETENTION = -1
 PARTITIONS_AT_ONCE = 1_000
 """Of a request, looked up while others wait; beyond, they take turns."""
@@ -46,7 +47,7 @@ Asked = Sequence[tuple[Any, Sequence[AskedPartition]]]
 def start(request: Any, context: RequestContext) -> "Started | Coroutine[Any, Any, Started]":
     """Nearly always topics and group are known here: then nothing but the store is waited for, without a task."""
     broker: Broker = context.broker
-    lookup = TopicLookup(broker.directory)
+    lookup = _lookup(context)
     asked = []
     if sum(len(topic.partitions) for topic in request.topics) > PARTITIONS_AT_ONCE:
         return _look_up_and_commit(request, context)
@@ -64,6 +65,10 @@ def start(request: Any, context: RequestContext) -> "Started | Coroutine[Any, An
     return Later(begun.stored, partial(_when_stored, ask.group, asked, begun.refused))
 
 
+def _lookup(context: RequestContext) -> TopicLookup:
+    return TopicLookup(context.broker.directory, by_id=context.api_version >= BY_ID_FROM_VERSION)
+
+
 def _when_stored(
     group: str, asked: Asked, refused: Mapping[TopicPartition, LakestreamError], stored: "asyncio.Future[None]"
 ) -> Any:
@@ -75,7 +80,7 @@ def _when_stored(
 
 async def _look_up_and_commit(request: Any, context: RequestContext) -> Any:
     broker: Broker = context.broker
-    lookup = TopicLookup(broker.directory)
+    lookup = _lookup(context)
     asked = [
         (topic, await asked_partitions(lookup, topic.name, topic.topic_id, topic.partitions))
         async for topic in in_turns(request.topics)

@@ -30,6 +30,7 @@ _fetch = messages.api(9)
 
 ERROR_FROM_VERSION = 2
 GROUPS_FROM_VERSION = 8
+BY_ID_FROM_VERSION = 10
 NONE = CommittedOffset(-1, NO_LEADER_EPOCH, "")
 
 
@@ -53,7 +54,10 @@ class Shown(NamedTuple):
 async def handle(request: Any, context: RequestContext) -> Any:
     broker: Broker = context.broker
     if context.api_version >= GROUPS_FROM_VERSION:
-        return _fetch.Response(groups=[await _group(asked, broker) async for asked in in_turns(request.groups)])
+        by_id = context.api_version >= BY_ID_FROM_VERSION
+        return _fetch.Response(
+            groups=[await _group(asked, broker, by_id=by_id) async for asked in in_turns(request.groups)]
+        )
     asked = [Asked(each.name, NO_TOPIC_ID, each.partition_indexes) for each in request.topics or ()]
     shown = await _offsets(FetchAsk(group=request.group_id), None if request.topics is None else asked, broker)
     return _fetch.Response(
@@ -67,11 +71,11 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-async def _group(asked: Any, broker: Broker) -> Any:
+async def _group(asked: Any, broker: Broker, *, by_id: bool) -> Any:
     ask = FetchAsk(group=asked.group_id, member_id=asked.member_id, member_epoch=asked.member_epoch)
     topics = [Asked(each.name, each.topic_id, each.partition_indexes) for each in asked.topics or ()]
     try:
-        shown = await _offsets(ask, None if asked.topics is None else topics, broker)
+        shown = await _offsets(ask, None if asked.topics is None else topics, broker, by_id=by_id)
     except LakestreamError as error:
         return _fetch.OffsetFetchResponseGroup(group_id=asked.group_id, topics=[], error_code=kafka_error(error)[0])
     return _fetch.OffsetFetchResponseGroup(
@@ -96,7 +100,9 @@ async def _group(asked: Any, broker: Broker) -> Any:
     )
 
 
-async def _offsets(ask: FetchAsk, topics: Sequence[Asked] | None, broker: Broker) -> list[Shown]:
+async def _offsets(
+    ask: FetchAsk, topics: Sequence[Asked] | None, broker: Broker, *, by_id: bool = False
+) -> list[Shown]:
     """`topics` None: all that the group has committed."""
     lookup = TopicLookup(broker.directory)
     if topics is None:
@@ -109,7 +115,7 @@ async def _offsets(ask: FetchAsk, topics: Sequence[Asked] | None, broker: Broker
     found = [(topic, await _topic_id(topic, lookup)) async for topic in in_turns(topics)]
     wanted = [TopicPartition(id, number) for topic, id in found if id is not None for number in topic.numbers]
     committed = await broker.groups.administration.fetch(ask, wanted)
-    return [_shown(topic, id, committed) async for topic, id in in_turns(found)]
+    return [_shown(topic, id, committed, by_id=by_id) async for topic, id in in_turns(found)]
 
 
 async def _topic_id(asked: Asked, lookup: TopicLookup) -> TopicId | None:
@@ -119,9 +125,11 @@ async def _topic_id(asked: Asked, lookup: TopicLookup) -> TopicId | None:
         return None
 
 
-def _shown(asked: Asked, id: TopicId | None, committed: Mapping[TopicPartition, CommittedOffset]) -> Shown:
+def _shown(
+    asked: Asked, id: TopicId | None, committed: Mapping[TopicPartition, CommittedOffset], *, by_id: bool
+) -> Shown:
     if id is None:
-        code = KafkaError.NONE if asked.topic_id == NO_TOPIC_ID else KafkaError.UNKNOWN_TOPIC_ID
+        code = KafkaError.UNKNOWN_TOPIC_ID if by_id else KafkaError.NONE
         return Shown(asked.name, asked.topic_id, dict.fromkeys(asked.numbers, NONE), code)
     offsets = {number: committed.get(TopicPartition(id, number), NONE) for number in asked.numbers}
     return Shown(asked.name, asked.topic_id, offsets)

@@ -29,6 +29,8 @@ async def handle(request: Any, context: RequestContext) -> Any:
             KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
             "transactions are not served yet: leave transactional.id unset",
         )
+    if (request.producer_id == NO_PRODUCER) != (request.producer_epoch == NO_EPOCH):
+        raise InvalidRequest("a producer's last id without its epoch, or an epoch without id: send both, or neither")
     broker: Broker = context.broker
     return _init_producer_id.Response(producer_id=await broker.producer_ids.next(), producer_epoch=FIRST_EPOCH)
 

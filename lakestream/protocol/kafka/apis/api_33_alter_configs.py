@@ -10,7 +10,7 @@ v2 flexible.
 from typing import Any
 
 from lakestream.broker.broker import Broker
-from lakestream.model.errors import InvalidTopicConfig, LakestreamError
+from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.apis.config_resources import check_alterable, repeated, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
@@ -41,9 +41,11 @@ async def _alter(resource: Any, twice: set[tuple[int, str]], broker: Broker, *, 
 
 
 def _config(resource: Any) -> dict[str, str]:
+    if len({config.name for config in resource.configs}) < len(resource.configs):
+        raise InvalidRequest(f"a config of '{resource.resource_name}' comes twice in the request; name it once")
     for config in resource.configs:
         if config.value is None:
-            raise InvalidTopicConfig(f"topic config '{config.name}' has no value; leave it out to have the default")
+            raise InvalidRequest(f"topic config '{config.name}' has no value; leave it out to have the default")
     return {config.name: config.value for config in resource.configs}
 
 

@@ -1,7 +1,8 @@
 """CreatePartitions (37), versions 0-3: grow topics.
 
 - The count is the new total and must be greater than it was. Every topic asked for is answered.
-- An assignment must have one entry for each new partition; the brokers in it say nothing, since any serves any.
+- An assignment must have one entry for each new partition, and a broker in each; which ones says nothing, since any
+  serves any.
 
 v2 flexible. v3 THROTTLING_QUOTA_EXCEEDED may be answered.
 """
@@ -44,11 +45,18 @@ async def _grow(asked: Any, times: int, broker: Broker, *, validate_only: bool) 
 
 def _check_assignments(asked: Any, added: int) -> None:
     """A count that does not grow is for the verb to refuse."""
-    if asked.assignments is not None and added > 0 and len(asked.assignments) != added:
-        raise Refused(
-            KafkaError.INVALID_REPLICA_ASSIGNMENT,
-            f"{len(asked.assignments)} assignments for {added} new partitions: give one for each, or none at all",
+    if asked.assignments is None or added <= 0:
+        return
+    if len(asked.assignments) != added:
+        raise _bad_assignment(
+            f"{len(asked.assignments)} assignments for {added} new partitions: give one for each, or none at all"
         )
+    if not all(each.broker_ids for each in asked.assignments):
+        raise _bad_assignment("every new partition of an assignment names at least one broker")
+
+
+def _bad_assignment(message: str) -> Refused:
+    return Refused(KafkaError.INVALID_REPLICA_ASSIGNMENT, message)
 
 
 def _answered(name: str, code: int = 0, message: str | None = None) -> Any:

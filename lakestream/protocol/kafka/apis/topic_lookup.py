@@ -17,10 +17,12 @@ NO_TOPIC_ID = bytes(16)
 class TopicLookup:
     """The lookups of one request, one after another."""
 
-    __slots__ = ("_directory", "_is_fresh")
+    __slots__ = ("_by_id", "_directory", "_is_fresh")
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Directory, *, by_id: bool = False) -> None:
+        """`by_id`: the request's version has ids alone, so that none is an id too, and unknown."""
         self._directory = directory
+        self._by_id = by_id
         self._is_fresh = False
 
     def known(self, name: str | None, topic_id: TopicId = NO_TOPIC_ID) -> TopicEntry | None:
@@ -34,7 +36,7 @@ class TopicLookup:
             entry = self.known(name, topic_id)
         if entry is not None:
             return entry
-        if topic_id == NO_TOPIC_ID:
+        if topic_id == NO_TOPIC_ID and not self._by_id:
             raise UnknownTopic(f"there is no topic '{name}'; `lakestream topic list` shows those that exist")
         raise UnknownTopicId(f"there is no topic with id {topic_id.hex()}; it may have been deleted")
 
