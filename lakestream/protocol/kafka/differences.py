@@ -77,6 +77,18 @@ DIFFERENCES = (
         "a hostile batch from taking a broker's memory.",
     ),
     Difference(
+        "timestamps",
+        "A time before 1970 is refused with INVALID_TIMESTAMP, but for -1, which says that a record has none. Kafka "
+        "takes any that `message.timestamp.before.max.ms` allows.",
+        "Retention and the lookup of offsets by time take what is below 0 for no time at all.",
+    ),
+    Difference(
+        "headers of records",
+        "A key that is not UTF-8 is refused with INVALID_RECORD. Kafka does not look, and its clients show U+FFFD in "
+        "place of what is wrong.",
+        "It is text in the table, and must come out of there as it went in.",
+    ),
+    Difference(
         "topic configs",
         "Those of the table above. Any other is refused with INVALID_CONFIG, also where Kafka has one of that name. "
         "Those that concern disks, replicas and cleaners which there are none of are kept and shown, with no effect: "
@@ -108,6 +120,11 @@ DIFFERENCES = (
         "The metadata store is one transaction away; there is nothing to wait for.",
     ),
     Difference(
+        "names of topics",
+        "Names that differ in `.` and `_` alone are two topics. Kafka refuses the second.",
+        "Kafka's names of metrics would collide. Here tables could, and they get different names.",
+    ),
+    Difference(
         "log directories",
         "One, called `lakestream`, on every broker; a partition is counted by its named leader.",
         "There are no disks, and tools that sum over brokers should come to the right number.",
@@ -119,6 +136,12 @@ DIFFERENCES = (
         "its lease has run out, 5 seconds by default.",
         "The store is where everything is kept that must survive a broker, and one transaction fences an owner that "
         "was overtaken.",
+    ),
+    Difference(
+        "names of groups",
+        "An empty one is refused with INVALID_GROUP_ID everywhere. Kafka takes it for offsets that are committed and "
+        "fetched by consumers in no group.",
+        "Kafka keeps it for clients of long ago; whoever sends it today has forgotten to set `group.id`.",
     ),
     Difference(
         "offsets of groups",
