@@ -7,7 +7,7 @@ nothing. A job that was begun ends in one of two states, once: committed or drop
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
 from lakestream.model.table_errors import CompactionFenced, JobDropped, JobForgotten
@@ -120,6 +120,17 @@ def compaction_fenced(token: int) -> CompactionFenced:
         f"token {token} no longer gives the right to compact: the lease ran out, or another pipeline took over. "
         "Claim it again; what was under way is dropped"
     )
+
+
+def answer_of(job: JobId, row: Sequence[Any] | None) -> str | None:
+    """What the commit of a job said when it was made; None while the job is only planned. `row` has its state and its
+    answer. Raises JobDropped, JobForgotten."""
+    state, answer = row or (None, None)
+    if state == JobState.COMMITTED:
+        return str(answer)
+    if state != JobState.PLANNED:
+        raise job_ended(job, state)
+    return None
 
 
 def job_ended(job: JobId, state: int | None) -> JobDropped | JobForgotten:

@@ -7,7 +7,7 @@ commit that finds the job committed locks nothing.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fenced, job_ended
+from lakestream.metadata.job_store import COMPACTION, JobState, answer_of, compaction_fenced, job_ended
 from lakestream.metadata.missing import table_moved, unknown_partition
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.dropping import release
@@ -61,14 +61,7 @@ async def check_token(connection: Connection, token: int) -> None:
 
 
 async def _known_answer(connection: Connection, job: JobId) -> str | None:
-    """What the commit said when it was made; None while the job is only planned."""
-    row = await maybe_row(connection, "SELECT state, answer FROM job WHERE id = %s", (job,))
-    state, answer = row or (None, None)
-    if state == JobState.COMMITTED:
-        return str(answer)
-    if state != JobState.PLANNED:
-        raise job_ended(job, state)
-    return None
+    return answer_of(job, await maybe_row(connection, "SELECT state, answer FROM job WHERE id = %s", (job,)))
 
 
 async def _lock_planned(connection: Connection, job: JobId) -> None:

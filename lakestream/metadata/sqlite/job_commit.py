@@ -8,7 +8,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 
-from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fenced, job_ended
+from lakestream.metadata.job_store import COMPACTION, JobState, answer_of, compaction_fenced
 from lakestream.metadata.missing import table_moved, unknown_partition
 from lakestream.metadata.sqlite.dropping import release
 from lakestream.metadata.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
@@ -33,14 +33,7 @@ def commit_job(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -
 
 
 def _known_answer(connection: sqlite3.Connection, job: JobId) -> str | None:
-    """What the commit said when it was made; None while the job is only planned."""
-    row = connection.execute("SELECT state, answer FROM job WHERE id = ?", (job,)).fetchone()
-    state, answer = row or (None, None)
-    if state == JobState.COMMITTED:
-        return str(answer)
-    if state != JobState.PLANNED:
-        raise job_ended(job, state)
-    return None
+    return answer_of(job, connection.execute("SELECT state, answer FROM job WHERE id = ?", (job,)).fetchone())
 
 
 def check_token(connection: sqlite3.Connection, token: int, now_ms: int) -> None:
