@@ -102,7 +102,7 @@ class MetadataStore(Protocol):
         ...
 
     async def live_brokers(self) -> tuple[LiveBroker, ...]:
-        """By id."""
+        """By id. Without those whose lease is from before the clock was set back, until they renew it."""
         ...
 
     # --- topics ------------------------------------------------------------------------------

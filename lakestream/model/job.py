@@ -15,9 +15,6 @@ from lakestream.model.topic import PartitionId, TopicId
 
 JobId = str
 """A ULID."""
-LEASE_MS_MAX = 300_000
-"""The longest that the right to compact is given for at once. A lease that runs out later than this from now was given
-by a clock that was ahead, and counts as run out: its holder may be long dead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PlainSerializer, PositiveInt
 
-from lakestream.model.job import LEASE_MS_MAX
+from lakestream.model.lease import LEASE_MS_MAX
 from lakestream.settings.address import Address, parse_address, parse_http_address
 
 KIB, MIB = 1024, 1024 * 1024
@@ -98,7 +98,7 @@ class BrokerSettings(Group):
     lease_ms: PositiveInt = Field(
         default=5_000,
         ge=1_000,
-        le=300_000,
+        le=LEASE_MS_MAX,
         description="A broker that has been silent for this long is taken for dead, and others do its work soon after. "
         "Keep it below the shortest session timeout of consumers, so that a coordinator's death is not theirs.",
     )

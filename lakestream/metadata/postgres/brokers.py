@@ -4,6 +4,7 @@ from lakestream.metadata.fencing import fenced
 from lakestream.metadata.postgres.asking import all_rows, one_row
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.model.broker import BrokerLease, BrokerSpec, LiveBroker
+from lakestream.model.lease import LEASE_MS_MAX
 
 
 async def register_broker(connection: Connection, spec: BrokerSpec, ttl_ms: int) -> BrokerLease:
@@ -38,7 +39,9 @@ async def leave_broker(connection: Connection, lease: BrokerLease) -> None:
 async def live_brokers(connection: Connection) -> tuple[LiveBroker, ...]:
     rows = await all_rows(
         connection,
-        "SELECT id, host, port, rack, http, incarnation FROM broker WHERE lease_until_ms > now_ms() ORDER BY id",
+        "SELECT id, host, port, rack, http, incarnation FROM broker"
+        " WHERE lease_until_ms > now_ms() AND lease_until_ms <= now_ms() + %s ORDER BY id",
+        (LEASE_MS_MAX,),
     )
     return tuple(
         LiveBroker(id=id, host=host, port=port, rack=rack, http=http, incarnation=incarnation)

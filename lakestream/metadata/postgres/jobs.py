@@ -7,17 +7,8 @@ from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.job_commit import check_token, commit_job
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.postgres.tables import Run
-from lakestream.model.job import (
-    LEASE_MS_MAX,
-    CompactionLease,
-    Debt,
-    JobCommit,
-    JobId,
-    LeftJob,
-    NewJob,
-    TrimmedTopic,
-    UntabledSpan,
-)
+from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
+from lakestream.model.lease import LEASE_MS_MAX
 from lakestream.model.place import Span, Tail
 from lakestream.model.topic import PartitionId, TopicId
 

@@ -4,6 +4,7 @@ import sqlite3
 
 from lakestream.metadata.fencing import fenced
 from lakestream.model.broker import BrokerId, BrokerLease, BrokerSpec, LiveBroker
+from lakestream.model.lease import LEASE_MS_MAX
 
 
 def register_broker(connection: sqlite3.Connection, spec: BrokerSpec, ttl_ms: int, now_ms: int) -> BrokerLease:
@@ -34,7 +35,9 @@ def leave_broker(connection: sqlite3.Connection, lease: BrokerLease) -> None:
 
 def live_brokers(connection: sqlite3.Connection, now_ms: int) -> tuple[LiveBroker, ...]:
     rows = connection.execute(
-        "SELECT id, host, port, rack, http, incarnation FROM broker WHERE lease_until_ms > ? ORDER BY id", (now_ms,)
+        "SELECT id, host, port, rack, http, incarnation FROM broker WHERE lease_until_ms > ? AND lease_until_ms <= ?"
+        " ORDER BY id",
+        (now_ms, now_ms + LEASE_MS_MAX),
     )
     return tuple(
         LiveBroker(id=id, host=host, port=port, rack=rack, http=http, incarnation=incarnation)

@@ -7,17 +7,8 @@ from collections.abc import Callable, Sequence
 from lakestream.metadata.job_store import COMPACTION, JobState
 from lakestream.metadata.sqlite.job_commit import check_token, commit_job
 from lakestream.metadata.sqlite.tables import Run
-from lakestream.model.job import (
-    LEASE_MS_MAX,
-    CompactionLease,
-    Debt,
-    JobCommit,
-    JobId,
-    LeftJob,
-    NewJob,
-    TrimmedTopic,
-    UntabledSpan,
-)
+from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
+from lakestream.model.lease import LEASE_MS_MAX
 from lakestream.model.place import Span, Tail
 from lakestream.model.topic import PartitionId, TopicId
 

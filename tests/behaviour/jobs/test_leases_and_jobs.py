@@ -3,7 +3,7 @@
 import pytest
 
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.job import LEASE_MS_MAX
+from lakestream.model.lease import LEASE_MS_MAX
 from lakestream.model.table_errors import CompactionFenced, JobForgotten
 from tests.behaviour.jobs.work import TTL_MS, set_up
 from tests.behaviour.metadata.stage import Stage

@@ -6,13 +6,14 @@ python -m tests.behaviour.metadata.committer URL BROKER PARTITION...
 import asyncio
 import sys
 
+from lakestream.model.lease import LEASE_MS_MAX
 from tests.behaviour.metadata.stage import Stage, batch, laid_out, results_of
 
 
 async def commit_for_ever(url: str, broker: int, partitions: list[int]) -> None:
     stage = Stage(url)
     store = await stage.open()
-    lease = await stage.broker(store, broker, ttl_ms=600_000)
+    lease = await stage.broker(store, broker, ttl_ms=LEASE_MS_MAX)
 
     async def committer() -> None:
         while True:

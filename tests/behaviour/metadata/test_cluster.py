@@ -144,6 +144,17 @@ def test_a_chore_is_not_left_to_one_who_had_it_before_the_clock_was_set_back(sta
     stage.run(scenario)
 
 
+def test_a_broker_from_before_the_clock_was_set_back_is_listed_once_it_shows_up(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        leases = [await stage.broker(store, id) for id in (1, 2)]
+        stage.pass_time(-86_400_000)
+        assert await store.live_brokers() == ()
+        await store.renew_broker(leases[0])
+        assert [broker.id for broker in await store.live_brokers()] == [1]
+
+    stage.run(scenario)
+
+
 def test_producer_ids_are_given_once(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
         blocks = await asyncio.gather(*(store.take_producer_ids(10) for _ in range(8)))
