@@ -36,7 +36,7 @@ _commit = messages.api(8)
 MEMBER_EPOCHS_FROM_VERSION = 9
 BY_ID_FROM_VERSION = 10
 BROKERS_RETENTION = -1
-PARTITIONS_AT_ONCE = 1_000
+PARTITIONS_AT_ONCE = 10_000
 """Of a request, looked up while others wait; beyond, they take turns."""
 NONE = int(KafkaError.NONE)
 
