@@ -318,30 +318,32 @@ class Session(asyncio.BufferedProtocol):
     # --- answers out
 
     def _answer(self, request: Request, response: Any) -> None:
-        if self._ended:
-            return
-        if response is None:
-            self._connection.dismiss(request)
+        if self._has_no_answer(request, response):
             return
         try:
             self._connection.answer(request, response)
-        except Exception:
-            self._service.log.exception("a response cannot be encoded", api=self._api(request).name)
-            self._end()
+        except Exception as problem:  # noqa: BLE001 - logged
+            self._not_encoded(request, problem)
 
     async def _answer_in_turns(self, request: Request, response: Any) -> None:
         """What is handled in a task may be as long as it likes, and is no reason for others to wait."""
-        if self._ended:
-            return
-        if response is None:
-            self._connection.dismiss(request)
+        if self._has_no_answer(request, response):
             return
         try:
             for _ in self._connection.answer_in_turns(request, response):
                 await asyncio.sleep(0)
-        except Exception:
-            self._service.log.exception("a response cannot be encoded", api=self._api(request).name)
-            self._end()
+        except Exception as problem:  # noqa: BLE001 - logged
+            self._not_encoded(request, problem)
+
+    def _has_no_answer(self, request: Request, response: Any) -> bool:
+        """Nobody is there to read it, or it is none."""
+        if response is None and not self._ended:
+            self._connection.dismiss(request)
+        return self._ended or response is None
+
+    def _not_encoded(self, request: Request, problem: Exception) -> None:
+        self._service.log.error("a response cannot be encoded", api=self._api(request).name, exc_info=problem)
+        self._end()
 
     def _fail(self, request: Request, problem: BaseException) -> None:
         """Tell the client in the API's own shape, or close the connection where there is none."""
