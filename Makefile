@@ -17,10 +17,10 @@ $(VENV)/.runtime: pyproject.toml constraints.txt
 	@echo "setting up $(VENV) (first use only)"
 	@$(PIP) --editable .
 	@$(BIN)/python -m lakestream.storage.records.warm
-	@$(BIN)/python -m lakestream.storage.tablefile.warm
+	@$(BIN)/python -m lakestream.storage.tablefile.write.warm
 	@$(BIN)/python -m lakestream.table.verify.warm
 	@$(BIN)/python -m lakestream.contract.values.warm
-	@$(BIN)/python -m lakestream.table.warm
+	@$(BIN)/python -m lakestream.table.spark.warm
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime

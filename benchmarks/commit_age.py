@@ -51,7 +51,7 @@ from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.task import RewriteTask, TaskResult
 from lakestream.table.lease import LeaseKeeper
-from lakestream.table.spark_rewriter import rewrite_all
+from lakestream.table.spark.rewriter import rewrite_all
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids

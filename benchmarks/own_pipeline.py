@@ -25,8 +25,8 @@ from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.lease import LeaseKeeper
 from lakestream.table.pipeline import Pipeline
-from lakestream.table.session import SparkLimits, open_session
-from lakestream.table.spark_rewriter import SparkRewriter
+from lakestream.table.spark.rewriter import SparkRewriter
+from lakestream.table.spark.session import SparkLimits, open_session
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids

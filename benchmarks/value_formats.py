@@ -26,7 +26,7 @@ from benchmarks.order_records import BATCH_RECORDS, PARTITIONS, OrderRecords
 from benchmarks.own_pipeline import OwnPipeline, own_pipeline
 from benchmarks.report import ROOT, Outcome, Section, Spread, number, today
 from lakestream.storage.records.header import Codec
-from lakestream.storage.tablefile.columns import BY_NAME, HEADERS, KEY
+from lakestream.storage.tablefile.format.columns import BY_NAME, HEADERS, KEY
 
 VALUE_BYTES = 185
 WARM_RECORDS = 200_000

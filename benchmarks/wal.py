@@ -6,9 +6,9 @@ from typing import NamedTuple
 from benchmarks.order_records import NOW_MS
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerSpec
+from lakestream.model.configs.value_configs import VALUE_FORMAT
 from lakestream.model.segment import SegmentBatch, SegmentCommit
 from lakestream.model.topic import PartitionId, Topic, TopicSpec
-from lakestream.model.value_configs import VALUE_FORMAT
 from lakestream.storage.wal.segment import MAGIC, segment_key
 from lakestream.world.ids import Ids
 from lakestream.world.objects.store import ObjectStore

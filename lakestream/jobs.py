@@ -32,8 +32,8 @@ from lakestream.table.lease import LeaseKeeper
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.pipeline import Pipeline
 from lakestream.table.serving import run_rounds
-from lakestream.table.session import SparkLimits, open_session
-from lakestream.table.spark_rewriter import SparkRewriter
+from lakestream.table.spark.rewriter import SparkRewriter
+from lakestream.table.spark.session import SparkLimits, open_session
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import Clock, SystemClock
 from lakestream.world.ids import Ids

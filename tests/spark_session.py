@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from lakestream.table.class_archive import archive_options
+from lakestream.table.spark.class_archive import archive_options
 
 ICEBERG_VERSION = "1.12.0"
 ICEBERG_RUNTIME = f"org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:{ICEBERG_VERSION}"

@@ -7,7 +7,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from lakestream.contract.values.following import FollowingTables
+from lakestream.contract.topic.following import FollowingTables
 from lakestream.metadata.open import open_store
 from lakestream.model.table import STREAMS
 from lakestream.model.table_errors import NamespaceExists

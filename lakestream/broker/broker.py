@@ -19,7 +19,7 @@ from lakestream.broker.producer_ids import ProducerIds
 from lakestream.broker.topics import Topics
 from lakestream.broker.value_gate import ValueGate
 from lakestream.broker.wakeups import Wakeups
-from lakestream.contract.values.checking import ValueChecks
+from lakestream.contract.values.checking.checks import ValueChecks
 from lakestream.contract.values.restoring import ContractRestorer
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerSpec
@@ -28,8 +28,8 @@ from lakestream.storage.garbage.duties import Duties, GarbageLimits, GarbageMetr
 from lakestream.storage.index.index import Index
 from lakestream.storage.reader.reader import Reader
 from lakestream.storage.reader.segment_reader import ReadMetrics, SegmentReader
-from lakestream.storage.tablefile.loading import TableFiles, TableReadMetrics
-from lakestream.storage.tablefile.read import TableFileReader
+from lakestream.storage.tablefile.read.loading import TableFiles, TableReadMetrics
+from lakestream.storage.tablefile.read.reader import TableFileReader
 from lakestream.storage.wal.flusher import FlushMetrics, Wal, WalLimits
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids

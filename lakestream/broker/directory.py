@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import structlog
 
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.configs.topic_config import TopicConfig, typed_topic_config
 from lakestream.model.errors import LakestreamError, UnknownPartition, UnknownTopic
 from lakestream.model.topic import PartitionId, Topic, TopicId
-from lakestream.model.topic_config import TopicConfig, typed_topic_config
 from lakestream.world.clock import Clock
 from lakestream.world.tasks import Tasks
 

@@ -26,8 +26,8 @@ from lakestream.model.topic import PartitionId
 from lakestream.storage.index.index import Index
 from lakestream.storage.reader.reader import Reader
 from lakestream.storage.records.run import Run
-from lakestream.storage.tablefile.encoded import Encoding
-from lakestream.storage.tablefile.read import DEFAULT_ENCODING
+from lakestream.storage.tablefile.read.encoded import Encoding
+from lakestream.storage.tablefile.read.reader import DEFAULT_ENCODING
 from lakestream.world.clock import Clock
 
 NOTHING = Run([], 0, 0)

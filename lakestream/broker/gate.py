@@ -6,7 +6,7 @@ thread, so that other connections do not wait.
 
 from dataclasses import dataclass
 
-from lakestream.model.topic_config import TopicConfig
+from lakestream.model.configs.topic_config import TopicConfig
 from lakestream.storage.records.frames import lz4_bytes_most
 from lakestream.storage.records.header import ATTRIBUTES_AT, CODEC_MASK, HEADER_BYTES, Codec
 from lakestream.storage.records.recompress import STORED_CODECS

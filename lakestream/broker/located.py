@@ -1,6 +1,6 @@
 """Table files by the locations that the index has for them: the object store knows keys, table metadata locations."""
 
-from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.files.locations import TableObjects
 from lakestream.world.objects.store import Buffer, ObjectStore
 
 

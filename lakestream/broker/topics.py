@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from lakestream.broker.directory import Directory, TopicEntry
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.config_definition import ConfigType
-from lakestream.model.config_edit import ConfigEdit, ConfigOperation, apply_config_edits
+from lakestream.model.configs.definition import ConfigType
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation, apply_config_edits
+from lakestream.model.configs.topic_config import TOPIC_CONFIGS, check_topic_config, kept_topic_config
 from lakestream.model.errors import (
     InvalidPartitionCount,
     InvalidReplication,
@@ -21,7 +22,6 @@ from lakestream.model.errors import (
     UnknownPartition,
 )
 from lakestream.model.topic import PARTITIONS_PER_TOPIC_MAX, TopicSpec, topic_name_problem
-from lakestream.model.topic_config import TOPIC_CONFIGS, check_topic_config, kept_topic_config
 from lakestream.storage.index.index import Index
 from lakestream.world.ids import Ids
 

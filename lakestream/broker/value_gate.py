@@ -10,9 +10,9 @@ from typing import Protocol
 import pyarrow as pa
 
 from lakestream.broker.directory import TopicEntry
-from lakestream.contract.values.checking import Problem
-from lakestream.contract.values.value_config import PartConfig, ValueFormat, value_config_of
-from lakestream.model.value_configs import VALIDATE, Validation
+from lakestream.contract.topic.value_config import PartConfig, ValueFormat, value_config_of
+from lakestream.contract.values.checking.checks import Problem
+from lakestream.model.configs.value_configs import VALIDATE, Validation
 from lakestream.storage.records.decode import decode_batches
 from lakestream.storage.records.errors import InvalidRecord, RecordError
 from lakestream.storage.records.header import ATTRIBUTES_AT, CODEC_MASK

@@ -100,7 +100,7 @@ def lakestream(
 
 
 def _add(app: typer.Typer, name: str) -> None:
-    module = import_module(f"lakestream.cli.{name}")
+    module = import_module(f"lakestream.cli.commands.{name}")
     if hasattr(module, "app"):
         app.add_typer(module.app, name=name)
     else:

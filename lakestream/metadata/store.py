@@ -15,7 +15,7 @@ from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.repair_store import RepairStore
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.broker import BrokerLease, BrokerSpec, LiveBroker
-from lakestream.model.config_edit import ConfigEdit
+from lakestream.model.configs.edit import ConfigEdit
 from lakestream.model.place import FileSpan, PartitionView, SegmentId, Span, Tail
 from lakestream.model.segment import SegmentCommit, SegmentFate
 from lakestream.model.topic import PartitionId, Topic, TopicId, TopicSpec

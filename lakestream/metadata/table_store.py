@@ -9,9 +9,9 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from lakestream.model.configs.topic_config import lists_its_table
 from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
 from lakestream.model.topic import TopicId
-from lakestream.model.topic_config import lists_its_table
 
 RECEIPT_KEPT_MS = 3_600_000
 """Twice as long as clients are told that they may repeat a request."""

@@ -2,26 +2,26 @@
 
 from collections.abc import Mapping
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_file import MetadataFiles
-from lakestream.catalog.topic_commits import TopicCommits
-from lakestream.contract.values.growing import GrowingContracts
-from lakestream.contract.values.registered import RegisteredWriters
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.topic.topic_commits import TopicCommits
+from lakestream.contract.topic.growing import GrowingContracts
+from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.store import MetadataStore
 from lakestream.table.compaction.commit import Committer
 from lakestream.table.compaction.plan import PlanLimits
-from lakestream.table.compaction.rewriting import Rewriter, Rewriting, WorkersObjects
+from lakestream.table.compaction.rounds import Rewriter, Rewriting, WorkersObjects
 from lakestream.table.contracts import TopicContracts
-from lakestream.table.copies import Copies
-from lakestream.table.dropped_tables import DroppedTables
-from lakestream.table.left_behind import LeftBehind
-from lakestream.table.left_commits import LeftCommits
-from lakestream.table.left_files import LeftFiles
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.pipeline import Pipeline
 from lakestream.table.repairs import Repairs
 from lakestream.table.topic_tables import TopicTables
-from lakestream.table.trimming import Trimming
+from lakestream.table.upkeep.copies import Copies
+from lakestream.table.upkeep.dropped_jobs import LeftBehind
+from lakestream.table.upkeep.dropped_tables import DroppedTables
+from lakestream.table.upkeep.orphan_data import LeftFiles
+from lakestream.table.upkeep.orphan_metadata import LeftCommits
+from lakestream.table.upkeep.trimming import Trimming
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.store import ObjectStore

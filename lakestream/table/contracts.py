@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from lakestream.catalog.metadata_file import MetadataFiles
-from lakestream.catalog.topic_commits import Evolve
-from lakestream.catalog.values import Json, Metadata, by_id
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.spec.values import Json, Metadata, by_id
+from lakestream.catalog.topic.topic_commits import Evolve
 from lakestream.contract.columns.evolving import evolved_fields
 from lakestream.contract.columns.layout import CannotFollow, Layout
-from lakestream.contract.values.growing import GrowingContracts
-from lakestream.contract.values.renewing import renewed
-from lakestream.contract.values.topic_contract import (
+from lakestream.contract.topic.growing import GrowingContracts
+from lakestream.contract.topic.renewing import renewed
+from lakestream.contract.topic.topic_contract import (
     CONTRACT_PROPERTY,
     RAW_TOPIC,
     KeyContract,
@@ -25,7 +25,7 @@ from lakestream.contract.values.topic_contract import (
     TopicContract,
     ValueMode,
 )
-from lakestream.contract.values.value_config import (
+from lakestream.contract.topic.value_config import (
     PartConfig,
     ValueConfig,
     first_contract,

@@ -13,26 +13,26 @@ from typing import NamedTuple
 
 import structlog
 
-from lakestream.catalog.commit_names import LEDGER_NAME
-from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.files.commit_names import LEDGER_NAME
+from lakestream.catalog.files.locations import TableObjects
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Fenced, LakestreamError, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob
 from lakestream.model.topic import TopicId
 from lakestream.table.compaction.commit import BegunJob, Committer
 from lakestream.table.compaction.plan import PlanLimits, PlannedJob, due_debts, plan_jobs
-from lakestream.table.compaction.rewriting import Rewriting, RewrittenJob, Work
+from lakestream.table.compaction.rounds import Rewriting, RewrittenJob, Work
 from lakestream.table.compaction.task import TaskResult
 from lakestream.table.contracts import evolution
-from lakestream.table.dropped_tables import DroppedTables
-from lakestream.table.left_behind import LeftBehind
-from lakestream.table.left_commits import LeftCommits
-from lakestream.table.left_files import LeftFiles
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.repairs import Repairs
 from lakestream.table.resting import Resting
 from lakestream.table.topic_tables import TopicTables
-from lakestream.table.trimming import Trimming
+from lakestream.table.upkeep.dropped_jobs import LeftBehind
+from lakestream.table.upkeep.dropped_tables import DroppedTables
+from lakestream.table.upkeep.orphan_data import LeftFiles
+from lakestream.table.upkeep.orphan_metadata import LeftCommits
+from lakestream.table.upkeep.trimming import Trimming
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 

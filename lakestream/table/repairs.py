@@ -15,21 +15,21 @@ from typing import Any
 
 import structlog
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.topic_commits import TopicCommits
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Fenced, InvalidRequest, LakestreamError, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, JobCommit, JobId, LeftJob, NewJob
 from lakestream.model.repair import Repair, RepairState
 from lakestream.model.table import MAIN_BRANCH, QUARANTINE_BRANCH, TablePointer
 from lakestream.model.table_errors import CommitConflict, JobForgotten, UnknownTable
-from lakestream.storage.tablefile.descriptor import FileDescriptor
+from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.table.compaction.ledger import data_file
-from lakestream.table.compaction.rewriting import Rewriting, RewrittenJob, Work
+from lakestream.table.compaction.rounds import Rewriting, RewrittenJob, Work
 from lakestream.table.compaction.set_aside import Place, RepairAction, SetAside
 from lakestream.table.contracts import evolution
-from lakestream.table.left_behind import LeftBehind
 from lakestream.table.resting import Resting
+from lakestream.table.upkeep.dropped_jobs import LeftBehind
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 

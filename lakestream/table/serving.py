@@ -9,7 +9,7 @@ from collections.abc import Callable
 import structlog
 
 from lakestream.model.errors import LakestreamError
-from lakestream.table.compaction.rewriting import RewriteFailed
+from lakestream.table.compaction.rounds import RewriteFailed
 from lakestream.table.lease import LeaseKeeper
 from lakestream.table.pipeline import Pipeline
 from lakestream.world.clock import Clock

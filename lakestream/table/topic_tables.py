@@ -4,15 +4,15 @@ from contextlib import suppress
 
 import structlog
 
-from lakestream.catalog.topic_commits import TopicCommits
-from lakestream.catalog.topic_table import table_name
+from lakestream.catalog.topic.topic_commits import TopicCommits
+from lakestream.catalog.topic.topic_table import table_name
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.configs.topic_config import table_namespace
 from lakestream.model.errors import Conflict, UnknownTopicId
 from lakestream.model.table import STREAMS, Namespace
 from lakestream.model.table_errors import NamespaceExists, TableExists
 from lakestream.model.topic import Topic
-from lakestream.model.topic_config import table_namespace
-from lakestream.storage.tablefile.columns import LAST_COLUMN_ID, iceberg_fields
+from lakestream.storage.tablefile.format.columns import LAST_COLUMN_ID, iceberg_fields
 
 log = structlog.get_logger(__name__)
 

@@ -14,7 +14,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 from obstore.store import S3Store
 
-from lakestream.cli.java import missing_java
+from lakestream.cli.processes.java import missing_java
 from tests.integration.tables.up_topics import PARTITIONS, consume, produce, wait_for
 from tests.integration.up_process import ROOT, Up, command, environment
 

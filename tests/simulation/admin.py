@@ -12,7 +12,7 @@ from typing import Any
 from lakestream.broker.broker import Broker
 from lakestream.broker.topics import HIGH_WATERMARK, NewTopic
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
 from lakestream.model.errors import LakestreamError, TopicExists, UnknownTopic
 
 from .network import Disconnected

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from lakestream.broker.broker import Broker
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.configs.value_configs import VALUE_FORMAT
 from lakestream.model.errors import LakestreamError
-from lakestream.model.value_configs import VALUE_FORMAT
 from lakestream.world.tasks import Tasks
 
 from .clocks import WorldClock

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lakestream.broker.groups.state import Assignment, ProtocolOffer
+from lakestream.broker.groups.saved.state import Assignment, ProtocolOffer
 from lakestream.model.errors import LakestreamError
 
 UNKNOWN_MEMBER_ID = ""

@@ -21,7 +21,7 @@ from lakestream.broker.groups.errors import GroupNotFound, InconsistentProtocol,
 from lakestream.broker.groups.held import HeldGroup
 from lakestream.broker.groups.holdings import Holdings
 from lakestream.broker.groups.machine import refuse_unknown_group
-from lakestream.broker.groups.state import JOINING_EPOCH
+from lakestream.broker.groups.saved.state import JOINING_EPOCH
 from lakestream.model.errors import LakestreamError
 
 

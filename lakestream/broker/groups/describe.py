@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lakestream.broker.groups.asks import CONSUMER_PROTOCOL
 from lakestream.broker.groups.classic.group import ClassicGroup, ClassicPhase
 from lakestream.broker.groups.consumer.group import ConsumerGroup
-from lakestream.broker.groups.state import Assignment, ConsumerMember
+from lakestream.broker.groups.saved.state import Assignment, ConsumerMember
 from lakestream.model.group import GroupKind
 
 DEAD = "Dead"

@@ -9,12 +9,12 @@ from lakestream.broker.cluster import Cluster
 from lakestream.broker.directory import Directory
 from lakestream.broker.groups.administration import GroupAdministration
 from lakestream.broker.groups.coordinator import Coordinator
-from lakestream.broker.groups.directory_topics import DirectoryTopics
 from lakestream.broker.groups.expiry import Chores, OffsetExpiry
 from lakestream.broker.groups.holdings import Holdings
 from lakestream.broker.groups.lags import Lags
 from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.groups.ownership import Ownership
+from lakestream.broker.groups.topics.directory_topics import DirectoryTopics
 from lakestream.metadata.group_store import GroupStore
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids

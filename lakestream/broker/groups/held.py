@@ -21,8 +21,8 @@ from lakestream.broker.groups.asks import CONSUMER_PROTOCOL, ParkedAnswer
 from lakestream.broker.groups.classic.group import ClassicGroup
 from lakestream.broker.groups.errors import CoordinatorNotAvailable
 from lakestream.broker.groups.machine import GroupMachine
-from lakestream.broker.groups.state import ClassicState
-from lakestream.broker.groups.state_codec import StateWriter
+from lakestream.broker.groups.saved.state import ClassicState
+from lakestream.broker.groups.saved.state_codec import StateWriter
 from lakestream.broker.groups.turn import Ticket, Turn
 from lakestream.metadata.group_store import GroupStore
 from lakestream.model.errors import Corrupt, Fenced, IllegalGeneration, LakestreamError, NotCoordinator

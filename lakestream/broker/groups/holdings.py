@@ -16,8 +16,8 @@ from lakestream.broker.groups.errors import CoordinatorNotAvailable, InvalidGrou
 from lakestream.broker.groups.held import HeldGroup, told_to_clients
 from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.groups.machine import new_machine, restored_machine
-from lakestream.broker.groups.state_codec import decode_state
-from lakestream.broker.groups.topics import TopicsImage
+from lakestream.broker.groups.saved.state_codec import decode_state
+from lakestream.broker.groups.topics.topics import TopicsImage
 from lakestream.broker.groups.turn import Turn
 from lakestream.metadata.group_store import GroupStore
 from lakestream.model.broker import BrokerLease

@@ -25,7 +25,7 @@ from lakestream.broker.groups.consumer import group as consumer_group
 from lakestream.broker.groups.consumer.group import ConsumerGroup
 from lakestream.broker.groups.errors import UnknownMember
 from lakestream.broker.groups.migration import can_downgrade, downgrade, upgrade, upgraded_from
-from lakestream.broker.groups.state import JOINING_EPOCH, ClassicState, GroupState
+from lakestream.broker.groups.saved.state import JOINING_EPOCH, ClassicState, GroupState
 from lakestream.broker.groups.turn import Ticket, Turn
 from lakestream.model.errors import LakestreamError
 

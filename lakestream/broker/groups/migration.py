@@ -18,7 +18,7 @@ from lakestream.broker.groups.embedded import (
     write_assignment,
 )
 from lakestream.broker.groups.errors import GroupNotFound, RebalanceInProgress
-from lakestream.broker.groups.state import ClassicSide, ConsumerMember
+from lakestream.broker.groups.saved.state import ClassicSide, ConsumerMember
 from lakestream.broker.groups.turn import Turn
 
 

@@ -18,7 +18,7 @@ from lakestream.broker.groups.errors import (
     UnknownMember,
     UnsupportedCommit,
 )
-from lakestream.broker.groups.state import ConsumerMember
+from lakestream.broker.groups.saved.state import ConsumerMember
 from lakestream.model.errors import IllegalGeneration
 from lakestream.model.group import NO_GENERATION, CommittedOffset, TopicPartition
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lakestream.broker.groups.asks import ParkedAnswer
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.broker.groups.topics import TopicsImage
+from lakestream.broker.groups.topics.topics import TopicsImage
 
 Ticket = int
 """Stands for a request that waits: the machine keeps it and later answers it."""

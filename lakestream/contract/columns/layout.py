@@ -7,7 +7,7 @@ Keys have columns of their own, which no field of a value can be taken for, what
 given out together, so that all of them can stand in one table.
 
 It is kept in a property of the table and in every file that has such columns. Ids are counted from 1; columns that
-engines add to the table are numbered far above (see storage/tablefile/columns.py), so the two never meet.
+engines add to the table are numbered far above (see storage/tablefile/format/columns.py), so the two never meet.
 A schema that drops a field leaves the column; one that comes back finds it again.
 """
 

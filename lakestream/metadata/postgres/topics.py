@@ -12,10 +12,10 @@ from lakestream.metadata.postgres.dropping import release_spans_of
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.store import TopicsView
 from lakestream.metadata.table_store import NOWHERE
-from lakestream.model.config_edit import ConfigEdit, apply_config_edits
+from lakestream.model.configs.edit import ConfigEdit, apply_config_edits
+from lakestream.model.configs.topic_config import drops_its_table
 from lakestream.model.table import TableKind
 from lakestream.model.topic import Topic, TopicId, TopicSpec
-from lakestream.model.topic_config import drops_its_table
 
 
 async def topics(connection: Connection) -> TopicsView:

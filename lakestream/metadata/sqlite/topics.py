@@ -8,10 +8,10 @@ from lakestream.metadata.missing import too_few_partitions, topic_exists, unknow
 from lakestream.metadata.sqlite.dropping import release_spans_of
 from lakestream.metadata.store import TopicsView
 from lakestream.metadata.table_store import NOWHERE
-from lakestream.model.config_edit import ConfigEdit, apply_config_edits
+from lakestream.model.configs.edit import ConfigEdit, apply_config_edits
+from lakestream.model.configs.topic_config import drops_its_table
 from lakestream.model.table import TableKind
 from lakestream.model.topic import PartitionId, Topic, TopicId, TopicSpec
-from lakestream.model.topic_config import drops_its_table
 
 
 def topics(connection: sqlite3.Connection) -> TopicsView:

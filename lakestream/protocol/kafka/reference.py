@@ -6,7 +6,7 @@ python -m lakestream.protocol.kafka.reference > docs/reference/kafka.md
 import sys
 from collections.abc import Iterator
 
-from lakestream.model.topic_config import TOPIC_CONFIGS
+from lakestream.model.configs.topic_config import TOPIC_CONFIGS
 from lakestream.protocol.kafka.apis.all import APIS
 from lakestream.protocol.kafka.differences import DIFFERENCES
 from lakestream.protocol.kafka.registry import Api

@@ -8,7 +8,7 @@ A listing for each table, and no request for each file; but all files are listed
 import asyncio
 from collections.abc import Sequence
 
-from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.files.locations import TableObjects
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.topic import Topic, TopicId
 from lakestream.world.objects.store import ObjectStore

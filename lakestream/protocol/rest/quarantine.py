@@ -17,9 +17,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_file import MetadataFiles
-from lakestream.catalog.values import Metadata, by_id
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.spec.values import Metadata, by_id
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import InvalidRequest, LakestreamError, NotFound, UnknownTopic
 from lakestream.model.repair import Repair, RepairState, TooManyRepairs

@@ -15,13 +15,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lakestream.catalog.beside_log import BesideLog
-from lakestream.catalog.lineage import last_rows_ms, line_of
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_file import MetadataFiles
-from lakestream.catalog.summaries import RETENTION
-from lakestream.catalog.table_state import head_of
-from lakestream.catalog.values import Metadata, by_id
+from lakestream.catalog.commits.lineage import last_rows_ms, line_of
+from lakestream.catalog.commits.summaries import RETENTION
+from lakestream.catalog.commits.table_state import head_of
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.spec.values import Metadata, by_id
+from lakestream.catalog.topic.beside_log import BesideLog
 from lakestream.metadata.store import MetadataStore, PartitionSize
 from lakestream.model.errors import LakestreamError
 from lakestream.model.job import Debt

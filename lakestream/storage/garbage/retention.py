@@ -6,8 +6,8 @@ Dropping a span only releases its segment; the object goes later (sweep.py), so 
 from collections.abc import Iterable
 
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.configs.topic_config import typed_topic_config
 from lakestream.model.topic import Topic
-from lakestream.model.topic_config import typed_topic_config
 
 SPANS_MAX = 1_000
 """Dropped in one transaction: long ones would hold up commits."""

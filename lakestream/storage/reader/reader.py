@@ -18,9 +18,9 @@ from lakestream.model.place import FileSpan, PartitionView, Span
 from lakestream.storage.reader.placed import run_from
 from lakestream.storage.reader.segment_reader import SegmentReader
 from lakestream.storage.records.run import Run
-from lakestream.storage.tablefile.encoded import Encoding
-from lakestream.storage.tablefile.read import DEFAULT_ENCODING, TableFileReader
-from lakestream.storage.tablefile.times import RecordAtTime
+from lakestream.storage.tablefile.read.encoded import Encoding
+from lakestream.storage.tablefile.read.reader import DEFAULT_ENCODING, TableFileReader
+from lakestream.storage.tablefile.read.times import RecordAtTime
 
 _Pieces = list[memoryview] | LakestreamError
 """Bytes of a span, or why there are none."""

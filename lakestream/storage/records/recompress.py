@@ -5,7 +5,7 @@
 Everything else stays: counts, deltas, producer, epoch and sequence, so that a retry is still known for what it is.
 """
 
-from lakestream.model.topic_config import Compression
+from lakestream.model.configs.topic_config import Compression
 from lakestream.storage.records.compression import compress
 from lakestream.storage.records.header import (
     CODEC_MASK,

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 
 import structlog
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.topic_commits import Evolve, PreparedCommit, TopicCommits
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.topic.topic_commits import Evolve, PreparedCommit, TopicCommits
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Conflict, LakestreamError, ObjectExists, Unavailable, what_went_wrong
 from lakestream.model.job import JobCommit, JobId, NewFileSpan, TabledRange
 from lakestream.model.table import TablePointer
 from lakestream.model.table_errors import CommitConflict, DamagedTable, JobForgotten, UnknownTable
-from lakestream.storage.tablefile.descriptor import FileDescriptor, PartitionRows
+from lakestream.storage.tablefile.format.descriptor import FileDescriptor, PartitionRows
 from lakestream.table.compaction.ledger import Ledger, files_by_branch, ledger_of
 from lakestream.table.compaction.plan import PlannedJob, TaskSpan
 from lakestream.table.compaction.task import TaskResult

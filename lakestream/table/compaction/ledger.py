@@ -12,12 +12,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lakestream.catalog.commit_names import LEDGER_NAME
-from lakestream.catalog.data_files import DataFile
-from lakestream.catalog.summaries import JOB, LEDGER, LEDGER_HASH, WATERMARK
+from lakestream.catalog.commits.summaries import JOB, LEDGER, LEDGER_HASH, WATERMARK
+from lakestream.catalog.files.commit_names import LEDGER_NAME
+from lakestream.catalog.manifests.data_files import DataFile
 from lakestream.model.job import JobId
 from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH
-from lakestream.storage.tablefile.descriptor import FileDescriptor
+from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.table.compaction.plan import PlannedJob
 from lakestream.table.compaction.task import TaskResult
 

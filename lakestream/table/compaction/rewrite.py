@@ -12,13 +12,13 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lakestream.contract.values.detecting import detected
-from lakestream.contract.values.topic_contract import NO_NEEDS, Needs, ValueMode
+from lakestream.contract.topic.topic_contract import NO_NEEDS, Needs, ValueMode
+from lakestream.contract.values.decoding.detecting import detected
 from lakestream.model.errors import InvalidRequest, SegmentLost, what_went_wrong
 from lakestream.storage.records.errors import CorruptBatch
-from lakestream.storage.tablefile.sink import Parts
-from lakestream.storage.tablefile.stretch import Stretch, stretches_of_span
-from lakestream.storage.tablefile.write import TableFileWriter
+from lakestream.storage.tablefile.format.sink import Parts
+from lakestream.storage.tablefile.write.stretch import Stretch, stretches_of_span
+from lakestream.storage.tablefile.write.writer import TableFileWriter
 from lakestream.table.compaction.set_aside import SetAside, repaired, rows_set_aside
 from lakestream.table.compaction.span_bytes import Blocks, Piece, joinable
 from lakestream.table.compaction.task import RewriteTask, TaskResult

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lakestream.model.row_form import Form
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.records.header import Codec
-from lakestream.storage.tablefile.columns import (
+from lakestream.storage.tablefile.format.columns import (
     ERROR,
     FORM,
     HEADERS,
@@ -31,8 +31,8 @@ from lakestream.storage.tablefile.columns import (
     TIMESTAMP,
     VALUE,
 )
-from lakestream.storage.tablefile.footer import parse_footer
-from lakestream.storage.tablefile.stretch import Stretch
+from lakestream.storage.tablefile.format.footer import parse_footer
+from lakestream.storage.tablefile.write.stretch import Stretch
 from lakestream.table.compaction.typed_rows import TypedRows
 from lakestream.world.objects.store import Buffer
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lakestream.contract.values.topic_contract import NO_NEEDS, RAW_TOPIC, Needs, TopicContract
+from lakestream.contract.topic.topic_contract import NO_NEEDS, RAW_TOPIC, Needs, TopicContract
 from lakestream.model.file_compression import DEFAULT_COMPRESSION, FileCompression
 from lakestream.model.job import JobId
-from lakestream.storage.tablefile.descriptor import FileDescriptor
+from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.table.compaction.plan import TaskSpan
 from lakestream.table.compaction.set_aside import SetAside
 

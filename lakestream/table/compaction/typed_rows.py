@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from lakestream.contract.columns.arrow import arrow_schema
-from lakestream.contract.values.decoder import ValueDecoder
-from lakestream.contract.values.key_decoder import KeyDecoder
-from lakestream.contract.values.topic_contract import Needs, TopicContract
+from lakestream.contract.topic.topic_contract import Needs, TopicContract
+from lakestream.contract.values.decoding.decoder import ValueDecoder
+from lakestream.contract.values.decoding.key_decoder import KeyDecoder
 from lakestream.model.row_form import Form
 from lakestream.storage.records.decode import SCHEMA
-from lakestream.storage.tablefile.columns import ERROR, FORM, SCHEMA_ID, SHAPE
-from lakestream.storage.tablefile.stretch import Stretch
+from lakestream.storage.tablefile.format.columns import ERROR, FORM, SCHEMA_ID, SHAPE
+from lakestream.storage.tablefile.write.stretch import Stretch
 
 _VALUE_AT = SCHEMA.get_field_index("value")
 UNREADABLE = "the batch cannot be read"

@@ -12,8 +12,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from lakestream.catalog.summaries import JOB, LEDGER, LEDGER_HASH
-from lakestream.catalog.values import Json, Metadata, by_id
+from lakestream.catalog.commits.summaries import JOB, LEDGER, LEDGER_HASH
+from lakestream.catalog.spec.values import Json, Metadata, by_id
 from lakestream.model.table import LOG_BRANCH
 from lakestream.table.compaction.ledger import VERSION
 from lakestream.table.verify.rows import DataFileRow, Range

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from lakestream.catalog.locations import TABLES_FOLDER, TableObjects
+from lakestream.catalog.files.locations import TABLES_FOLDER, TableObjects
 from lakestream.model.errors import LakestreamError, ObjectMissing
 from lakestream.model.table_errors import DamagedTable
-from lakestream.storage.tablefile.footer import Footer, ending_bytes, parse_footer
-from lakestream.storage.tablefile.loading import TAIL_BYTES
+from lakestream.storage.tablefile.format.footer import Footer, ending_bytes, parse_footer
+from lakestream.storage.tablefile.read.loading import TAIL_BYTES
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from lakestream.model.row_form import Form
-from lakestream.storage.tablefile.columns import FORM, HEADERS, KEY, OFFSET, PARTITION, TIMESTAMP, VALUE
+from lakestream.storage.tablefile.format.columns import FORM, HEADERS, KEY, OFFSET, PARTITION, TIMESTAMP, VALUE
 from lakestream.table.verify.digest import CHUNK_OFFSETS, Chunk, Digest, Digests
 from lakestream.table.verify.values import TypedFiles, with_values
 

@@ -16,7 +16,7 @@ from lakestream.contract.columns.column import Column
 from lakestream.contract.columns.projecting import projected
 from lakestream.contract.values.restoring import ContractRestorer
 from lakestream.contract.values.rules import Rules
-from lakestream.storage.tablefile.columns import (
+from lakestream.storage.tablefile.format.columns import (
     FORM,
     HEADERS,
     KEY,

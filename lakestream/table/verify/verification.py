@@ -15,14 +15,14 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from lakestream.catalog.topic_table import suffix_of
-from lakestream.catalog.values import Metadata
+from lakestream.catalog.spec.values import Metadata
+from lakestream.catalog.topic.topic_table import suffix_of
+from lakestream.contract.topic.topic_contract import CONTRACT_PROPERTY, TopicContract
 from lakestream.contract.values.rules import Rules
-from lakestream.contract.values.topic_contract import CONTRACT_PROPERTY, TopicContract
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import LOG_BRANCH
-from lakestream.table.lake_session import cause
-from lakestream.table.spark_catalog import CATALOG
+from lakestream.table.spark.catalog import CATALOG
+from lakestream.table.spark.lake_session import cause
 from lakestream.table.verify.digest import Chunk, Digests, differing
 from lakestream.table.verify.ledgers import (
     Ledger,

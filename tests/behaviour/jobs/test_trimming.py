@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.topic_config import ON_TOPIC_DELETE
 from lakestream.model.job import TrimmedTopic
 from lakestream.model.table import STREAMS, PointerMove, TableKind
 from lakestream.model.table_errors import UnknownTable
-from lakestream.model.topic_config import ON_TOPIC_DELETE
 from tests.behaviour.jobs.work import Work, set_up
 from tests.behaviour.metadata.stage import Stage
 

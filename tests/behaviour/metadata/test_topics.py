@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
 from lakestream.model.errors import InvalidPartitionCount, InvalidTopicConfig, TopicExists, UnknownTopicId
 from lakestream.model.segment import BatchStatus
 from lakestream.model.topic import TopicSpec

@@ -7,12 +7,12 @@ import pytest
 
 from lakestream.metadata.store import MetadataStore
 from lakestream.metadata.table_store import TableName
-from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.topic_config import TABLE_ENABLE, check_topic_config
 from lakestream.model.errors import UnknownTopicId
 from lakestream.model.table import PointerMove, TableKind, TablePointer
 from lakestream.model.table_errors import CommitConflict, TableExists, UnknownNamespace, UnknownTable
 from lakestream.model.topic import TopicSpec
-from lakestream.model.topic_config import TABLE_ENABLE, check_topic_config
 from tests.behaviour.metadata.stage import Stage
 from tests.behaviour.tables.pointers import pointer
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import fastavro
 
-from lakestream.catalog.metadata_encoder import MetadataEncoder
-from lakestream.catalog.values import Json
+from lakestream.catalog.files.metadata_encoder import MetadataEncoder
+from lakestream.catalog.spec.values import Json
 from tests.unit.catalog.samples import Lake, data_file, seeded_ids
 
 FOLDER = Path(__file__).parent

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from lakestream.catalog.entries import EntryFormat
-from lakestream.catalog.manifests import decode_manifest_list
-from lakestream.catalog.metadata_file import decode_metadata
+from lakestream.catalog.files.metadata_file import decode_metadata
+from lakestream.catalog.manifests.entries import EntryFormat
+from lakestream.catalog.manifests.manifests import decode_manifest_list
 from tests.golden.catalog.make import FOLDER, VERSIONS, history, newest_files, packed, read_by_stranger
 
 versions = pytest.mark.parametrize("version", VERSIONS)

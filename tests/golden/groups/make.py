@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lakestream.broker.groups.state import (
+from lakestream.broker.groups.saved.state import (
     ClassicSide,
     ClassicState,
     ConsumerMember,
@@ -12,7 +12,7 @@ from lakestream.broker.groups.state import (
     SavedClassicMember,
     SeenTopic,
 )
-from lakestream.broker.groups.state_codec import StateWriter
+from lakestream.broker.groups.saved.state_codec import StateWriter
 from lakestream.model.group import TopicPartition
 
 HERE = Path(__file__).parent

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from lakestream.storage.records.header import Codec
-from lakestream.storage.tablefile.columns import ALL, LAST_COLUMN_ID, iceberg_fields
-from lakestream.storage.tablefile.sizes import GroupLimits
-from lakestream.storage.tablefile.stretch import Stretch, raw_stretch, stretches_of_span
-from lakestream.storage.tablefile.write import write_table_file
+from lakestream.storage.tablefile.format.columns import ALL, LAST_COLUMN_ID, iceberg_fields
+from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.stretch import Stretch, raw_stretch, stretches_of_span
+from lakestream.storage.tablefile.write.writer import write_table_file
 from tests.golden.records.make import readable
 from tests.unit.records.samples import ROWS, Row, one_batch, with_records
 

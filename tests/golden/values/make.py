@@ -17,10 +17,10 @@ from lakestream.contract.columns.from_avro import wanted_columns
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.columns.wanted import Wanted
 from lakestream.contract.registry.avro.format import AvroFormat
-from lakestream.contract.values.key_columns import wanted_of_keys
-from lakestream.contract.values.topic_contract import KeyContract, TopicContract, ValueMode
-from lakestream.contract.values.value_config import JSON_WRITER
-from lakestream.model.value_configs import ValueKeeping
+from lakestream.contract.topic.key_columns import wanted_of_keys
+from lakestream.contract.topic.topic_contract import KeyContract, TopicContract, ValueMode
+from lakestream.contract.topic.value_config import JSON_WRITER
+from lakestream.model.configs.value_configs import ValueKeeping
 from tests.unit.values.files import replayed, typed_files
 
 HERE = Path(__file__).parent

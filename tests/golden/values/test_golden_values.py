@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from lakestream.contract.values.topic_contract import TopicContract
+from lakestream.contract.topic.topic_contract import TopicContract
 from tests.unit.values.files import replayed
 
 HERE = Path(__file__).parent

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_file import MetadataFiles
-from lakestream.catalog.topic_commits import TopicCommits
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lakestream.catalog.rolling import FAN_IN
+from lakestream.catalog.commits.rolling import FAN_IN
 from tests.integration.catalog.engines import duckdb_on, pyiceberg_on
 from tests.integration.catalog.gateway import RunningCatalog
 from tests.integration.catalog.topic_files import TopicTable, new_topic_table

@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakestream.catalog.summaries import RETENTION
-from lakestream.catalog.topic_commits import PreparedCommit
-from lakestream.catalog.values import Json
+from lakestream.catalog.commits.summaries import RETENTION
+from lakestream.catalog.spec.values import Json
+from lakestream.catalog.topic.topic_commits import PreparedCommit
 from lakestream.model.table import STREAMS, TablePointer
 from lakestream.model.topic import TopicSpec
-from lakestream.storage.tablefile.columns import LAST_COLUMN_ID, iceberg_fields
+from lakestream.storage.tablefile.format.columns import LAST_COLUMN_ID, iceberg_fields
 from tests.integration.catalog.gateway import RunningCatalog
 
 _IDS = {"id": 1, "name": 2, "__partition": 2_000_000_101, "__offset": 2_000_000_102}

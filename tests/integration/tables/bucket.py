@@ -12,7 +12,7 @@ from typing import Any
 
 from pyiceberg.table import StaticTable
 
-from lakestream.catalog.commit_names import version_of
+from lakestream.catalog.files.commit_names import version_of
 from lakestream.model.table import LOG_BRANCH
 from lakestream.model.topic import TopicId
 from lakestream.storage.records.decode import decode_batches

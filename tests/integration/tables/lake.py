@@ -39,7 +39,7 @@ from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.task import RewriteTask, TaskResult
 from lakestream.table.pipeline import Pipeline, Round
-from lakestream.table.spark_rewriter import rewrite_all
+from lakestream.table.spark.rewriter import rewrite_all
 from lakestream.testing.local import LocalLakestream
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock

@@ -13,7 +13,7 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lakestream.model.job import JobCommit
-from lakestream.table.compaction.rewriting import Rewriter
+from lakestream.table.compaction.rounds import Rewriter
 from lakestream.table.compaction.task import RewriteTask, TaskResult
 
 Act = Callable[[], object]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
 
-from lakestream.catalog.rolling import FAN_IN
+from lakestream.catalog.commits.rolling import FAN_IN
 from tests.integration.catalog.engines import duckdb_on, pyiceberg_on
 from tests.integration.tables.lake import RunningLake, running_lake
 from tests.integration.tables.leftovers import unreferenced

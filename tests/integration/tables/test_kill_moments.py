@@ -12,7 +12,7 @@ import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
-from lakestream.table.left_behind import DROPPED_KEPT_MS
+from lakestream.table.upkeep.dropped_jobs import DROPPED_KEPT_MS
 from tests.integration.tables.dying_pipeline import open_site, work
 from tests.unit.compaction.site import TTL_MS, Site, rows
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lakestream.cli.gateway_client import ask_gateway
-from lakestream.cli.java import missing_java
+from lakestream.cli.client.gateway_client import ask_gateway
+from lakestream.cli.processes.java import missing_java
 from lakestream.settings.address import parse_address
 from lakestream.table.compaction.rewrite import ATTEMPTS_MAX
 from tests.acceptance.cluster_processes import Part

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from lakestream.cli.java import missing_java
+from lakestream.cli.processes.java import missing_java
 from tests.acceptance.cluster_processes import Part
 from tests.integration.up_process import ROOT, Up, environment
 

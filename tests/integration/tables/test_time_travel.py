@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from lakestream.catalog.hourly_tags import HOUR_MS, tag_name
+from lakestream.catalog.topic.hourly_tags import HOUR_MS, tag_name
 from tests.integration.catalog.engines import duckdb_on, pyiceberg_on
 from tests.integration.tables.lake import running_lake
 from tests.integration.tables.stranger import Stranger, check_verify

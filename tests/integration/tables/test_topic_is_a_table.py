@@ -7,8 +7,8 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from lakestream.cli.java import missing_java
-from lakestream.model.topic_config import ON_TOPIC_DELETE
+from lakestream.cli.processes.java import missing_java
+from lakestream.model.configs.topic_config import ON_TOPIC_DELETE
 from tests.integration.tables.up_topics import PARTITIONS, consume, produce, rows, wait_for
 from tests.integration.up_process import Up, command
 

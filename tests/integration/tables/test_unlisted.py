@@ -6,7 +6,7 @@ from pathlib import Path
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 from pyspark.sql import SparkSession
 
-from lakestream.model.topic_config import TABLE_ENABLE
+from lakestream.model.configs.topic_config import TABLE_ENABLE
 from tests.integration.tables.lake import RunningLake, running_lake
 from tests.integration.tables.live import consumed
 from tests.integration.tables.stranger import check_verify

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakestream.storage.records.decode import SCHEMA
-from lakestream.storage.tablefile.columns import FORM, HEADERS, KEY, OFFSET, PARTITION, TIMESTAMP, VALUE
+from lakestream.storage.tablefile.format.columns import FORM, HEADERS, KEY, OFFSET, PARTITION, TIMESTAMP, VALUE
 from lakestream.table.verify.hashing import record_hashes
 from lakestream.table.verify.rows import hashed
 from tests.integration.catalog.engines import duckdb_on

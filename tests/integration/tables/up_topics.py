@@ -6,7 +6,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from lakestream.cli.sql_duckdb import ask_duckdb
+from lakestream.cli.engines.sql_duckdb import ask_duckdb
 from tests.integration.up_process import Up
 
 PARTITIONS = 3

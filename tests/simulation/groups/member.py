@@ -13,7 +13,6 @@ from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import HeartbeatAsk, Joined, JoinRefused, LeaveAsk, Leaver, SyncAsk, Synced
 from lakestream.broker.groups.consumer.assignors import Reader, assign_range
 from lakestream.broker.groups.consumer.classic_members import names_of, partitions_of
-from lakestream.broker.groups.directory_topics import DirectoryTopics
 from lakestream.broker.groups.embedded import read_assignment, read_subscription, write_assignment
 from lakestream.broker.groups.errors import (
     CoordinatorLoading,
@@ -27,8 +26,9 @@ from lakestream.broker.groups.errors import (
 )
 from lakestream.broker.groups.offsets import CommitAsk, FetchAsk
 from lakestream.broker.groups.ownership import coordinator_of
-from lakestream.broker.groups.state import NO_PARTITIONS, Assignment, ProtocolOffer
-from lakestream.broker.groups.topics import TopicsImage
+from lakestream.broker.groups.saved.state import NO_PARTITIONS, Assignment, ProtocolOffer
+from lakestream.broker.groups.topics.directory_topics import DirectoryTopics
+from lakestream.broker.groups.topics.topics import TopicsImage
 from lakestream.model.errors import IllegalGeneration, LakestreamError, NotCoordinator
 from lakestream.model.group import CommittedOffset, TopicPartition
 from lakestream.world.tasks import Tasks

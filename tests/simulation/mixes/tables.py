@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from lakestream.model.value_configs import KEY_FORMAT, VALUE_FORMAT
+from lakestream.model.configs.value_configs import KEY_FORMAT, VALUE_FORMAT
 from lakestream.table.compaction.plan import PlanLimits
 from tests.simulation.scenario import Pace, Scenario, Tabling
 from tests.simulation.weather import Rates

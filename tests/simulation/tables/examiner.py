@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any
 
-from lakestream.catalog.locations import LOG_FOLDER_END, TABLES_FOLDER
+from lakestream.catalog.files.locations import LOG_FOLDER_END, TABLES_FOLDER
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.configs.value_configs import KEY_FORMAT, VALUE_FORMAT
 from lakestream.model.errors import Fenced
 from lakestream.model.job import CompactionLease, JobCommit, JobId
 from lakestream.model.place import FileSpan, Tail
@@ -21,7 +22,6 @@ from lakestream.model.row_form import Form
 from lakestream.model.table import PointerMove, TableId
 from lakestream.model.table_errors import CommitConflict, JobDropped
 from lakestream.model.topic import PartitionId, TopicId
-from lakestream.model.value_configs import KEY_FORMAT, VALUE_FORMAT
 from lakestream.world.clock import Clock
 from tests.simulation.audit import Seen, all_partitions
 from tests.simulation.ledger import Ledger

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import fastavro
 import pyarrow.parquet as pq
 
-from lakestream.catalog.locations import TABLES_FOLDER, TableObjects
-from lakestream.catalog.summaries import LEDGER
+from lakestream.catalog.commits.summaries import LEDGER
+from lakestream.catalog.files.locations import TABLES_FOLDER, TableObjects
 from lakestream.contract.values.restoring import ContractRestorer
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
 from lakestream.model.row_form import Form
 from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH, STREAMS, TableKind, TablePointer
-from lakestream.storage.tablefile.typed import VALUES_KEY
+from lakestream.storage.tablefile.format.typed import VALUES_KEY
 from lakestream.world.objects.memory import MemoryObjects
 from tests.simulation.batches import Row, sent_of
 

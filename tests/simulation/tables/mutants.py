@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from lakestream.catalog import snapshots
+from lakestream.catalog.commits import snapshots
 from lakestream.metadata.job_store import COMPACTION, JobState
 from lakestream.metadata.sqlite import job_commit, jobs
 from lakestream.model.errors import Conflict, Unavailable
 from lakestream.model.job import CompactionLease, JobCommit, JobId
 from lakestream.model.table import TableKind
-from lakestream.table import left_commits
 from lakestream.table.compaction import rewrite
 from lakestream.table.compaction.commit import Committer
-from lakestream.table.compaction.rewriting import Rewriting, RewrittenJob
-from lakestream.table.left_behind import LeftBehind
+from lakestream.table.compaction.rounds import Rewriting, RewrittenJob
+from lakestream.table.upkeep import orphan_metadata as left_commits
+from lakestream.table.upkeep.dropped_jobs import LeftBehind
 from tests.simulation.mutants import Mutant
 
 

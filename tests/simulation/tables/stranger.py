@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from lakestream.catalog.entries import Entry, EntryFormat, ManifestFile, Status, settled_entries
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.manifests import ListEncoder, encode_manifest, manifest_row
-from lakestream.catalog.metadata_file import MetadataFiles
-from lakestream.catalog.reading import SnapshotFiles
-from lakestream.catalog.requests import TableChange
-from lakestream.catalog.tables import Tables
-from lakestream.catalog.values import by_id
+from lakestream.catalog.commits.reading import SnapshotFiles
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.manifests.entries import Entry, EntryFormat, ManifestFile, Status, settled_entries
+from lakestream.catalog.manifests.manifests import ListEncoder, encode_manifest, manifest_row
+from lakestream.catalog.names.tables import Tables
+from lakestream.catalog.spec.requests import TableChange
+from lakestream.catalog.spec.values import by_id
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import MAIN_BRANCH, STREAMS
 from lakestream.model.topic import TopicId

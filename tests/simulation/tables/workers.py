@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from lakestream.table.compaction.rewrite import rewrite_task
-from lakestream.table.compaction.rewriting import RewriteFailed
+from lakestream.table.compaction.rounds import RewriteFailed
 from lakestream.table.compaction.task import RewriteTask, TaskResult
 from lakestream.world.objects.store import ObjectStore
 from lakestream.world.tasks import Tasks

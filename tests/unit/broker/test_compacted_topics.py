@@ -3,8 +3,8 @@
 import pytest
 
 from lakestream.broker.gate import Gate
+from lakestream.model.configs.topic_config import check_topic_config, typed_topic_config
 from lakestream.model.errors import InvalidTopicConfig
-from lakestream.model.topic_config import check_topic_config, typed_topic_config
 from lakestream.storage.records.errors import InvalidRecord
 from lakestream.world.clock import SystemClock
 from lakestream.world.threads import InlineThreads

@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 
 import fastavro
 
-from lakestream.catalog.apply import apply_updates
-from lakestream.catalog.commit_names import CommitNames
-from lakestream.catalog.creation import new_table
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.reading import SnapshotFiles
-from lakestream.catalog.removals import remove_files
-from lakestream.catalog.snapshots import append_files
-from lakestream.catalog.table_state import TableState
-from lakestream.catalog.topic_table import new_topic_table
-from lakestream.catalog.values import Json, Metadata
+from lakestream.catalog.commits.reading import SnapshotFiles
+from lakestream.catalog.commits.removals import remove_files
+from lakestream.catalog.commits.snapshots import append_files
+from lakestream.catalog.commits.table_state import TableState
+from lakestream.catalog.files.commit_names import CommitNames
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.spec.apply import apply_updates
+from lakestream.catalog.spec.creation import new_table
+from lakestream.catalog.spec.values import Json, Metadata
+from lakestream.catalog.topic.topic_table import new_topic_table
 from lakestream.world.chance import SeededChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids

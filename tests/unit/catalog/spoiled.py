@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from lakestream.catalog.values import Json, Metadata
+from lakestream.catalog.spec.values import Json, Metadata
 from tests.unit.catalog.face import Face, create_request
 from tests.unit.catalog.samples import field, schema
 

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from lakestream.catalog.apply import TABLE_UPDATES, apply_updates
-from lakestream.catalog.values import Json, Metadata
+from lakestream.catalog.spec.apply import TABLE_UPDATES, apply_updates
+from lakestream.catalog.spec.values import Json, Metadata
 from lakestream.model.table_errors import CommitConflict, InvalidTableChange
 from tests.unit.catalog.samples import LOCATION, NOW_MS, UUID, add, applied, field, schema, snapshot, table, to_branch
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakestream.catalog.commit_names import CommitNames, is_settled, version_of
+from lakestream.catalog.files.commit_names import CommitNames, is_settled, version_of
 
 FOLDER = "memory:///tables/t-log/metadata"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakestream.catalog.creation import empty_table, format_version_of
+from lakestream.catalog.spec.creation import empty_table, format_version_of
 from lakestream.model.table_errors import InvalidTableChange
 from tests.unit.catalog.samples import LOCATION, NOW_MS, UUID, applied, field, schema, table
 

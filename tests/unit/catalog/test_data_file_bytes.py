@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakestream.catalog.avro_schemas import manifest_schema
-from lakestream.catalog.entries import EntryFormat
+from lakestream.catalog.manifests.avro_schemas import manifest_schema
+from lakestream.catalog.manifests.entries import EntryFormat
 
 SPEC = {"spec-id": 0, "fields": [{"source-id": 1, "field-id": 1000, "name": "day", "transform": "identity"}]}
 COLUMN = {"id": 1, "name": "day", "required": False, "type": "int"}

@@ -7,7 +7,7 @@ import zlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakestream.catalog.growing_gzip import GrowingGzip
+from lakestream.catalog.files.growing_gzip import GrowingGzip
 
 TEXTS = st.lists(st.binary(max_size=200) | st.binary(max_size=4).map(lambda piece: piece * 1000), max_size=6)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lakestream.catalog.apply import TABLE_UPDATES
-from lakestream.catalog.guards import DROPPABLE, RULES, check_change, check_drop
-from lakestream.catalog.values import Json
+from lakestream.catalog.spec.apply import TABLE_UPDATES
+from lakestream.catalog.spec.values import Json
+from lakestream.catalog.strangers.guards import DROPPABLE, RULES, check_change, check_drop
 from lakestream.model.table_errors import Guarded
 from tests.unit.catalog.samples import LOCATION, UUID, Lake, data_file, field, schema, snapshot
 

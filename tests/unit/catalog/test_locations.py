@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.files.locations import TableObjects
 from lakestream.world.objects.file import FileObjects
 from lakestream.world.threads import InlineThreads
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakestream.catalog import metadata_encoder
-from lakestream.catalog.metadata_encoder import EncodedMetadata, MetadataEncoder, encode_metadata
+from lakestream.catalog.files import metadata_encoder
+from lakestream.catalog.files.metadata_encoder import EncodedMetadata, MetadataEncoder, encode_metadata
 from tests.unit.catalog.samples import UUID, Lake, data_file
 
 STEPS = st.lists(

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakestream.catalog import metadata_file
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_file import MetadataFiles, decode_metadata, next_version, version_of
-from lakestream.catalog.needed_files import NeededFiles
-from lakestream.catalog.reading import SnapshotFiles
+from lakestream.catalog.commits.reading import SnapshotFiles
+from lakestream.catalog.files import metadata_file
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles, decode_metadata, next_version, version_of
+from lakestream.catalog.topic.needed_files import NeededFiles
 from lakestream.model.table_errors import DamagedTable, InvalidLocation, InvalidTableChange
 from lakestream.world.clock import SystemClock
 from lakestream.world.objects.memory import MemoryObjects

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakestream.catalog.remembered import Remembered
+from lakestream.catalog.memory.remembered import Remembered
 
 
 class Maker:

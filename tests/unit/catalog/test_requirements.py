@@ -2,8 +2,8 @@
 
 import pytest
 
-from lakestream.catalog.requirements import REQUIREMENTS, check_requirements, check_view_requirements
-from lakestream.catalog.values import Json
+from lakestream.catalog.spec.requirements import REQUIREMENTS, check_requirements, check_view_requirements
+from lakestream.catalog.spec.values import Json
 from lakestream.model.table_errors import CommitConflict, InvalidTableChange, TableExists, UnknownTable
 from tests.unit.catalog.samples import UUID, add, applied, table, to_branch
 

@@ -11,7 +11,7 @@ import pytest
 from pyiceberg.table.metadata import TableMetadataUtil
 from pyiceberg.view.metadata import ViewMetadata
 
-from lakestream.catalog.values import Metadata
+from lakestream.catalog.spec.values import Metadata
 from tests.unit.catalog.face import Face, with_face
 from tests.unit.catalog.spoiled import SITUATIONS, Situation, accepted, sent, spoiled
 

@@ -7,9 +7,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from lakestream.catalog.metadata_encoder import encode_metadata
-from lakestream.catalog.metadata_file import DELETE_AFTER_COMMIT, PREVIOUS_VERSIONS_MAX
-from lakestream.catalog.values import Json
+from lakestream.catalog.files.metadata_encoder import encode_metadata
+from lakestream.catalog.files.metadata_file import DELETE_AFTER_COMMIT, PREVIOUS_VERSIONS_MAX
+from lakestream.catalog.spec.values import Json
 from lakestream.model.table import PointerMove
 from tests.behaviour.tables.pointers import pointer
 from tests.unit.catalog.face import Face, create_request, with_face

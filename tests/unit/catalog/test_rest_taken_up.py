@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lakestream.catalog.metadata_encoder import encode_metadata
-from lakestream.catalog.values import Json, Metadata
+from lakestream.catalog.files.metadata_encoder import encode_metadata
+from lakestream.catalog.spec.values import Json, Metadata
 from tests.unit.catalog.face import Face, create_request, with_face
 from tests.unit.catalog.samples import UUID, field, schema, snapshot, table
 from tests.unit.catalog.test_rest_tables import commit, set_property

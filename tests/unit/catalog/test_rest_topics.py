@@ -2,13 +2,13 @@
 
 import pytest
 
-from lakestream.catalog.manifests import decode_manifest_list
-from lakestream.catalog.offered_snapshots import AHEAD_MS_MAX
-from lakestream.catalog.values import Json
-from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.catalog.manifests.manifests import decode_manifest_list
+from lakestream.catalog.spec.values import Json
+from lakestream.catalog.strangers.offered_snapshots import AHEAD_MS_MAX
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.topic_config import ON_TOPIC_DELETE, TABLE_ENABLE, check_topic_config
 from lakestream.model.errors import InvalidTopicConfig
 from lakestream.model.table import TableKind
-from lakestream.model.topic_config import ON_TOPIC_DELETE, TABLE_ENABLE, check_topic_config
 from lakestream.world.clock import SystemClock
 from tests.unit.catalog.face import Face, create_request, with_face
 from tests.unit.catalog.samples import avro_list, data_file, snapshot, to_branch

@@ -1,6 +1,6 @@
 """Views over REST."""
 
-from lakestream.catalog.values import Json
+from lakestream.catalog.spec.values import Json
 from tests.unit.catalog.face import Face, with_face
 from tests.unit.catalog.samples import field, schema
 from tests.unit.catalog.test_views import version

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakestream.catalog.schema_ids import field_ids, with_fresh_ids
+from lakestream.catalog.spec.schema.ids import field_ids, with_fresh_ids
 from lakestream.model.table_errors import InvalidTableChange
 from tests.unit.catalog.samples import field, schema
 

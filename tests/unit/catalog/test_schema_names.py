@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from lakestream.catalog.schema_names import check_names, ids_by_name
-from lakestream.catalog.values import Json
+from lakestream.catalog.spec.schema.names import check_names, ids_by_name
+from lakestream.catalog.spec.values import Json
 from lakestream.model.table_errors import InvalidTableChange
 from tests.unit.catalog.samples import field, schema
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakestream.catalog.entries import EntryFormat, settled_entries
-from lakestream.catalog.partition_values import merged_summaries
-from lakestream.catalog.rolling import FAN_IN, ROLLED_FILES_MAX, live_files
-from lakestream.catalog.rolling_ahead import roll_ahead
-from lakestream.catalog.snapshots import KEPT_FOR_EVER_MS, append_files
-from lakestream.catalog.summaries import totals_after
-from lakestream.catalog.table_state import TableState
-from lakestream.catalog.values import Json
+from lakestream.catalog.commits.rolling import FAN_IN, ROLLED_FILES_MAX, live_files
+from lakestream.catalog.commits.rolling_ahead import roll_ahead
+from lakestream.catalog.commits.snapshots import KEPT_FOR_EVER_MS, append_files
+from lakestream.catalog.commits.summaries import totals_after
+from lakestream.catalog.commits.table_state import TableState
+from lakestream.catalog.manifests.entries import EntryFormat, settled_entries
+from lakestream.catalog.manifests.partition_values import merged_summaries
+from lakestream.catalog.spec.values import Json
 from lakestream.model.table_errors import InvalidTableChange
 from tests.unit.catalog.samples import NOW_MS, Lake, applied, data_file, field, names_of, schema, seeded_ids, table
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lakestream.catalog.values import Json, Metadata
+from lakestream.catalog.spec.values import Json, Metadata
 from lakestream.model.table_errors import InvalidTableChange
 from tests.unit.catalog.samples import applied, field, schema, table
 

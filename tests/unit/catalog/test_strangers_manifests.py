@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from lakestream.catalog.data_files import manifest_data_file
-from lakestream.catalog.entries import Entry, EntryFormat, Status
-from lakestream.catalog.manifests import ListEncoder, encode_manifest, manifest_row
-from lakestream.catalog.rolling import FAN_IN
-from lakestream.catalog.values import Json
+from lakestream.catalog.commits.rolling import FAN_IN
+from lakestream.catalog.manifests.data_files import manifest_data_file
+from lakestream.catalog.manifests.entries import Entry, EntryFormat, Status
+from lakestream.catalog.manifests.manifests import ListEncoder, encode_manifest, manifest_row
+from lakestream.catalog.spec.values import Json
 from tests.unit.catalog.samples import LOCATION, Lake, applied, data_file, field, schema, snapshot, to_branch
 
 COLUMNS = (field(1, "id"), field(2, "day", "date"), field(3, "at", "timestamptz"), field(2_000_000_102, "__offset"))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from lakestream.catalog.topic_columns import columns_problem, system_columns_problem, with_system_columns
-from lakestream.catalog.values import Json, Metadata
+from lakestream.catalog.spec.values import Json, Metadata
+from lakestream.catalog.strangers.topic_columns import columns_problem, system_columns_problem, with_system_columns
 from tests.unit.catalog.samples import field, schema
 
 PAIR = schema(field(4, "key", "string", required=True), field(5, "value", "binary"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakestream.catalog.topic_table import branch_of, branch_table, table_name
+from lakestream.catalog.topic.topic_table import branch_of, branch_table, table_name
 from tests.unit.catalog.samples import Lake, applied, data_file, field, schema
 
 

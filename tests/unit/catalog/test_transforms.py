@@ -4,7 +4,7 @@ import pytest
 from pyiceberg.transforms import parse_transform
 from pyiceberg.types import NestedField
 
-from lakestream.catalog.transforms import check_transform
+from lakestream.catalog.spec.transforms import check_transform
 from lakestream.model.table_errors import InvalidTableChange
 
 NUMBERS = ["int", "long", "float", "double", "decimal(9,2)"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lakestream.catalog.values import Json, Metadata
-from lakestream.catalog.views import VIEW_UPDATES, apply_view_updates, new_view
+from lakestream.catalog.spec.values import Json, Metadata
+from lakestream.catalog.spec.views import VIEW_UPDATES, apply_view_updates, new_view
 from lakestream.model.table_errors import InvalidTableChange
 from tests.unit.catalog.samples import LOCATION, NOW_MS, UUID, field, schema
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from lakestream.catalog.apply import apply_updates
-from lakestream.catalog.creation import empty_table
-from lakestream.catalog.values import Json, Metadata
-from lakestream.catalog.whole_table import check_offered, completed
+from lakestream.catalog.spec.apply import apply_updates
+from lakestream.catalog.spec.creation import empty_table
+from lakestream.catalog.spec.values import Json, Metadata
+from lakestream.catalog.spec.whole.table import check_offered, completed
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table_errors import InvalidTableChange
 from tests.unit.catalog.samples import NOW_MS, add, applied, field, schema, snapshot, table, to_branch

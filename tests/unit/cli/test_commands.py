@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from lakestream import __version__
+from lakestream.cli.client.kafka_client import check
 from lakestream.cli.failures import CommandFailed
-from lakestream.cli.kafka_client import check
 from lakestream.cli.main import main
 from lakestream.protocol.kafka.errors import KafkaError
 from lakestream.storage.wal.segment import MAGIC, Entry, Footer, Receipt, encode_footer

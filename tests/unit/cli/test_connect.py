@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakestream.cli.engine_texts import TEXTS, Lake
+from lakestream.cli.engines.engine_texts import TEXTS, Lake
 from lakestream.model.errors import InvalidSetting
 from tests.integration.up_process import command
 

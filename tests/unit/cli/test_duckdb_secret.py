@@ -2,8 +2,8 @@
 
 import pytest
 
-from lakestream.cli.duckdb_secret import secret_statement
-from lakestream.cli.sql_duckdb import advice
+from lakestream.cli.engines.duckdb_secret import secret_statement
+from lakestream.cli.engines.sql_duckdb import advice
 from lakestream.model.errors import InvalidSetting
 
 

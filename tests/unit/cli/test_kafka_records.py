@@ -5,9 +5,9 @@ from aiokafka.record.default_records import DefaultRecordBatch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lakestream.cli.client.kafka_records import Record, build_batch, read_batches
+from lakestream.cli.client.partitioner import murmur2, partition_of_key
 from lakestream.cli.failures import CommandFailed
-from lakestream.cli.kafka_records import Record, build_batch, read_batches
-from lakestream.cli.partitioner import murmur2, partition_of_key
 from lakestream.storage.records.header import Codec
 
 contents = st.none() | st.binary(max_size=40)

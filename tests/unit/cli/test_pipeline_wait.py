@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.failures import CommandFailed
-from lakestream.cli.pipeline_wait import PipelineWait
 
 NOTICE = "no pipeline is running; waiting for one"
 

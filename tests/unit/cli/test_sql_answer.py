@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from lakestream.cli.sql_answer import csv_line, distinct, print_csv_rows, print_json_rows
+from lakestream.cli.engines.sql_answer import csv_line, distinct, print_csv_rows, print_json_rows
 
 FAR = 290_000 * 31_556_952 * 1_000_000
 """Microseconds to a year that Python does not have."""

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from lakestream.cli.engines.sql_duckdb import advice, ask_duckdb
 from lakestream.cli.failures import WrongUse
-from lakestream.cli.sql_duckdb import advice, ask_duckdb
 
 REFUSED = 'tables of "streams" belong to topics'
 MISSING = "Catalog Error: Table with name nobody does not exist!"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lakestream.cli.data_lock import lock_data
 from lakestream.cli.failures import CommandFailed
-from lakestream.cli.ports import any_free, chosen, free_after, is_free
-from lakestream.cli.supervisor import Part, Supervisor
+from lakestream.cli.processes.data_lock import lock_data
+from lakestream.cli.processes.ports import any_free, chosen, free_after, is_free
+from lakestream.cli.processes.supervisor import Part, Supervisor
 from lakestream.settings.address import Address
 from lakestream.world.clock import SystemClock
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakestream.cli.topic_table import TopicTable, table_of_topic
+from lakestream.cli.client.topic_table import TopicTable, table_of_topic
 from lakestream.settings.address import Address
 
 KNOWN, NONE_YET = TopicTable(name="streams.re_2"), TopicTable(name=None)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from lakestream.catalog.schema_ids import field_ids
-from lakestream.catalog.schema_names import check_names
+from lakestream.catalog.spec.schema.ids import field_ids
+from lakestream.catalog.spec.schema.names import check_names
 from lakestream.contract.columns.evolving import evolved_fields
 from lakestream.contract.columns.iceberg import iceberg_field
 from lakestream.contract.columns.kinds import DOUBLE, INT, LIST, LONG, MAP, STRING, STRUCT, decimal

@@ -9,7 +9,7 @@ from lakestream.contract.columns.kinds import LONG
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.columns.rest import with_rest
 from lakestream.contract.columns.wanted import Wanted
-from lakestream.storage.tablefile.columns import (
+from lakestream.storage.tablefile.format.columns import (
     ALL,
     HEADER_KEY_ID,
     HEADER_VALUE_ID,

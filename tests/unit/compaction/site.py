@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lakestream.broker.located import LocatedObjects
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_file import MetadataFiles
-from lakestream.catalog.topic_commits import TopicCommits
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.contract.registry.registry import Registry
 from lakestream.contract.values.restoring import ContractRestorer
 from lakestream.metadata.open import open_store
@@ -37,8 +37,8 @@ from lakestream.storage.reader.segment_reader import SegmentReader
 from lakestream.storage.records.decode import SCHEMA, decode_batches
 from lakestream.storage.records.encode import encode_batches
 from lakestream.storage.records.header import Codec, read_header
-from lakestream.storage.tablefile.loading import TableFiles
-from lakestream.storage.tablefile.read import TableFileReader
+from lakestream.storage.tablefile.read.loading import TableFiles
+from lakestream.storage.tablefile.read.reader import TableFileReader
 from lakestream.storage.wal.segment import MAGIC, segment_key
 from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits

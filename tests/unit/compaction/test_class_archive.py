@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lakestream.table.class_archive import archive_options, archive_path
+from lakestream.table.spark.class_archive import archive_options, archive_path
 
 JAVA = shutil.which("java")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lakestream.catalog.expiry import SNAPSHOTS_KEPT
+from lakestream.catalog.topic.expiry import SNAPSHOTS_KEPT
 from lakestream.model.job import JobCommit
 from lakestream.table.compaction.task import RewriteTask, TaskResult
 from tests.unit.compaction.site import InThisProcess, Site, rows, run

@@ -11,10 +11,10 @@ from lakestream.model.job import JobCommit
 from lakestream.model.table_errors import CommitConflict, CompactionFenced
 from lakestream.model.topic import Topic
 from lakestream.table.compaction.rewrite import rewrite_task
-from lakestream.table.compaction.rewriting import RewriteFailed
+from lakestream.table.compaction.rounds import RewriteFailed
 from lakestream.table.compaction.task import RewriteTask, TaskResult
-from lakestream.table.left_behind import DROPPED_KEPT_MS
 from lakestream.table.pipeline import Pipeline
+from lakestream.table.upkeep.dropped_jobs import DROPPED_KEPT_MS
 from lakestream.world.threads import InlineThreads
 from tests.unit.compaction.breaking import Fate, Killed, MortalObjects, MortalVerbs
 from tests.unit.compaction.site import TTL_MS, InThisProcess, Site, rows, run

@@ -7,8 +7,8 @@ import pytest
 from lakestream.model.errors import StoreUnavailable
 from lakestream.model.job import JobCommit
 from lakestream.model.repair import Repair, RepairState
-from lakestream.table.left_behind import DROPPED_KEPT_MS
 from lakestream.table.resting import SECONDS_FIRST
+from lakestream.table.upkeep.dropped_jobs import DROPPED_KEPT_MS
 from tests.unit.compaction.site import TTL_MS, Passing, Site, run
 from tests.unit.compaction.test_faults import check, filled, with_commit
 from tests.unit.compaction.test_typed import ORDER, WITH_NOTE, avro, record, registered

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_file import MetadataFiles
-from lakestream.catalog.requests import TableChange
-from lakestream.catalog.tables import Tables
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.names.tables import Tables
+from lakestream.catalog.spec.requests import TableChange
 from lakestream.model.table import STREAMS
 from lakestream.model.topic import Topic
 from tests.unit.compaction.breaking import Fate, MortalObjects, MortalVerbs

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from lakestream.catalog.hourly_tags import HOUR_MS, KEPT_MS, is_hourly, tag_name
-from lakestream.catalog.requests import TableChange
+from lakestream.catalog.spec.requests import TableChange
+from lakestream.catalog.topic.hourly_tags import HOUR_MS, KEPT_MS, is_hourly, tag_name
 from lakestream.model.table import STREAMS, TablePointer
 from lakestream.model.topic import Topic
 from tests.unit.compaction.breaking import Fate

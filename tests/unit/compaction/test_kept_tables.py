@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_file import MetadataFiles
-from lakestream.catalog.requests import TableChange
-from lakestream.catalog.rolling import FAN_IN
-from lakestream.catalog.tables import Tables
-from lakestream.catalog.values import Json
+from lakestream.catalog.commits.rolling import FAN_IN
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.names.tables import Tables
+from lakestream.catalog.spec.requests import TableChange
+from lakestream.catalog.spec.values import Json
 from lakestream.model.table import STREAMS, PointerMove, TableKind
 from lakestream.model.table_errors import CommitConflict
 from lakestream.model.topic import Topic
-from lakestream.table.left_files import DAY_SECONDS
 from lakestream.table.pipeline import Pipeline
+from lakestream.table.upkeep.orphan_data import DAY_SECONDS
 from tests.unit.compaction.breaking import Fate, Killed, MortalObjects, MortalVerbs
 from tests.unit.compaction.site import Site, rows, run
 

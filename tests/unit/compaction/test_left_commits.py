@@ -2,11 +2,11 @@
 
 import pytest
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.rolling import FAN_IN
+from lakestream.catalog.commits.rolling import FAN_IN
+from lakestream.catalog.files.locations import TableObjects
 from lakestream.model.table_errors import CommitConflict
-from lakestream.table.left_commits import TABLES_AT_ONCE, LeftCommits
-from lakestream.table.left_files import LeftFiles
+from lakestream.table.upkeep.orphan_data import LeftFiles
+from lakestream.table.upkeep.orphan_metadata import TABLES_AT_ONCE, LeftCommits
 from tests.unit.compaction.site import Site, rows, run
 
 GRACE_MS = 3_600_000

@@ -1,8 +1,8 @@
 """Files that no snapshot reaches are found in every table, however many there are."""
 
-from lakestream.catalog.locations import TableObjects
+from lakestream.catalog.files.locations import TableObjects
 from lakestream.model.topic import Topic
-from lakestream.table.left_files import DAY_SECONDS, TABLES_AT_ONCE, LeftFiles
+from lakestream.table.upkeep.orphan_data import DAY_SECONDS, TABLES_AT_ONCE, LeftFiles
 from tests.unit.compaction.site import Passing, Site, rows, run
 
 DAY_MS = int(1000 * DAY_SECONDS)

@@ -9,9 +9,9 @@ from lakestream.contract.codecs.json.slots import FLAT_VERSION
 from lakestream.contract.columns.json_text import wanted_json_text
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.registry.submitted import Submitted
-from lakestream.contract.values.renewing import renewed
-from lakestream.contract.values.topic_contract import TopicContract, ValueMode
-from lakestream.contract.values.value_config import JSON_WRITER
+from lakestream.contract.topic.renewing import renewed
+from lakestream.contract.topic.topic_contract import TopicContract, ValueMode
+from lakestream.contract.topic.value_config import JSON_WRITER
 from lakestream.model.registry import SchemaFormat
 from tests.unit.compaction.site import Site, run
 from tests.unit.compaction.test_typed import framed, record, values

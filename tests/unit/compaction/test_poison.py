@@ -5,18 +5,18 @@ from collections.abc import Sequence
 
 import pytest
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.topic_commits import TopicCommits
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.model.errors import StoreUnavailable
 from lakestream.model.job import JobCommit
 from lakestream.model.repair import Repair, RepairState
 from lakestream.model.topic import Topic
 from lakestream.storage.wal.segment import segment_key
-from lakestream.table.compaction.rewriting import RewriteFailed
+from lakestream.table.compaction.rounds import RewriteFailed
 from lakestream.table.compaction.task import RewriteTask, TaskResult
-from lakestream.table.left_behind import DROPPED_KEPT_MS
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.resting import ASKED_SECONDS_MAX, SECONDS_FIRST, SECONDS_MAX
+from lakestream.table.upkeep.dropped_jobs import DROPPED_KEPT_MS
 from lakestream.world.objects.store import Buffer
 from tests.unit.compaction.site import InThisProcess, Passing, Site, rows, run
 

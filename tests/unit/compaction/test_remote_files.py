@@ -3,7 +3,7 @@
 import pytest
 
 from lakestream.model.errors import InvalidSetting
-from lakestream.table.remote_files import S3_PACKAGE, RemoteFiles, remote_files
+from lakestream.table.spark.remote_files import S3_PACKAGE, RemoteFiles, remote_files
 
 
 def test_files_need_nothing() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.summaries import JOB, LEDGER, LEDGER_HASH, WATERMARK
+from lakestream.catalog.commits.summaries import JOB, LEDGER, LEDGER_HASH, WATERMARK
+from lakestream.catalog.files.locations import TableObjects
 from lakestream.model.errors import ObjectMissing, SegmentLost
 from lakestream.model.row_form import Form
 from lakestream.model.topic import Topic

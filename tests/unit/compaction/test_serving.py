@@ -8,7 +8,7 @@ import pytest
 
 from lakestream.model.errors import StoreUnavailable
 from lakestream.model.job import CompactionLease
-from lakestream.table.compaction.rewriting import RewriteFailed
+from lakestream.table.compaction.rounds import RewriteFailed
 from lakestream.table.lease import RENEWALS_PER_TTL, STANDBY_SECONDS_MAX, LeaseKeeper
 from lakestream.table.pipeline import IDLE, Pipeline, Round
 from lakestream.table.serving import (

@@ -10,7 +10,7 @@ import pytest
 from lakestream.model.place import Span
 from lakestream.table.compaction.plan import TaskSpan
 from lakestream.table.compaction.task import RewriteTask, TaskResult
-from lakestream.table.spark_rewriter import SparkRewriter, reason_of
+from lakestream.table.spark.rewriter import SparkRewriter, reason_of
 from lakestream.world.threads import ThreadPool
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.topic_config import TABLE_NAMESPACE, check_topic_config
 from lakestream.model.errors import InvalidTopicConfig
 from lakestream.model.table import STREAMS, TablePointer
 from lakestream.model.topic import Topic
-from lakestream.model.topic_config import TABLE_NAMESPACE, check_topic_config
 from tests.unit.compaction.site import Site, rows, run
 
 

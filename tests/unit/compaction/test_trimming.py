@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.topic_config import ON_TOPIC_DELETE
 from lakestream.model.topic import Topic
-from lakestream.model.topic_config import ON_TOPIC_DELETE
 from lakestream.storage.garbage.retention import apply_retention
 from lakestream.table.pipeline import Pipeline
 from lakestream.table.topic_tables import TopicTables

@@ -10,13 +10,13 @@ import fastavro
 import pytest
 
 from lakestream.contract.registry.submitted import Submitted
-from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.topic_config import check_topic_config
 from lakestream.model.errors import Unavailable
 from lakestream.model.job import JobCommit
 from lakestream.model.registry import SchemaFormat
 from lakestream.model.repair import Repair, RepairState
 from lakestream.model.topic import Topic
-from lakestream.model.topic_config import check_topic_config
 from lakestream.table.resting import SECONDS_FIRST
 from tests.unit.compaction.site import TTL_MS, Passing, Site, run
 

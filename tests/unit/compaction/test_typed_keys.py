@@ -7,12 +7,12 @@ import pytest
 from lakestream.contract.registry.administration import Administration
 from lakestream.contract.registry.registry import Registry
 from lakestream.contract.registry.submitted import Submitted
-from lakestream.contract.values.following import FollowingTables
-from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.contract.topic.following import FollowingTables
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.topic_config import check_topic_config
 from lakestream.model.errors import LakestreamError
 from lakestream.model.registry import Compatibility, SchemaFormat
 from lakestream.model.topic import Topic
-from lakestream.model.topic_config import check_topic_config
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.world.threads import InlineThreads
 from tests.unit.compaction.site import Row, Site, run

@@ -8,7 +8,7 @@ from zipimport import zipimporter
 
 import pytest
 
-from lakestream.table.worker_daemon import leave_archives
+from lakestream.table.spark.worker_daemon import leave_archives
 
 
 @pytest.mark.parametrize("name", ["pyspark.zip", "spark-core_2.13-4.1.4.jar"])

@@ -23,9 +23,9 @@ from lakestream.broker.groups.consumer.heartbeat import check_ask
 from lakestream.broker.groups.embedded import _INT16, _INT32
 from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.groups.machine import GroupMachine, new_machine, restored_machine
-from lakestream.broker.groups.state import Assignment, ProtocolOffer
-from lakestream.broker.groups.state_codec import StateWriter, decode_state
-from lakestream.broker.groups.topics import TopicImage, TopicsImage
+from lakestream.broker.groups.saved.state import Assignment, ProtocolOffer
+from lakestream.broker.groups.saved.state_codec import StateWriter, decode_state
+from lakestream.broker.groups.topics.topics import TopicImage, TopicsImage
 from lakestream.broker.groups.turn import Ticket, Turn
 from lakestream.model.group import TopicPartition
 

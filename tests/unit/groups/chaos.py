@@ -27,7 +27,7 @@ from lakestream.broker.groups.errors import (
 )
 from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.groups.offsets import CommitAsk, FetchAsk
-from lakestream.broker.groups.state import NO_PARTITIONS, Assignment, ProtocolOffer
+from lakestream.broker.groups.saved.state import NO_PARTITIONS, Assignment, ProtocolOffer
 from lakestream.model.errors import IllegalGeneration, LakestreamError, NotCoordinator
 from lakestream.model.group import CommittedOffset, TopicPartition
 from lakestream.world.chance import SeededChance

@@ -7,7 +7,7 @@ from lakestream.broker.groups.administration import GroupAdministration
 from lakestream.broker.groups.coordinator import Coordinator
 from lakestream.broker.groups.holdings import Holdings
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.broker.groups.topics import TopicsImage
+from lakestream.broker.groups.topics.topics import TopicsImage
 from lakestream.model.broker import BrokerLease
 from lakestream.world.tasks import Tasks
 from tests.unit.groups.memory_store import MemoryGroupStore

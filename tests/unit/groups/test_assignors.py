@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakestream.broker.groups.consumer.assignors import Reader, assign_range, assign_uniform
-from lakestream.broker.groups.state import NO_PARTITIONS, Assignment
+from lakestream.broker.groups.saved.state import NO_PARTITIONS, Assignment
 from lakestream.model.group import TopicPartition
 from tests.unit.groups.bench import partitions, topic_id
 

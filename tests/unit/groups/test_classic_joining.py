@@ -12,7 +12,7 @@ from lakestream.broker.groups.errors import (
     UnknownMember,
 )
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.broker.groups.state import ProtocolOffer
+from lakestream.broker.groups.saved.state import ProtocolOffer
 from lakestream.model.errors import IllegalGeneration, InvalidRequest
 from tests.unit.groups.bench import OFFERS, Bench, stable_pair
 

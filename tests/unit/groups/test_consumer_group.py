@@ -12,7 +12,7 @@ from lakestream.broker.groups.errors import (
     UnsupportedAssignor,
 )
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.broker.groups.state import Assignment
+from lakestream.broker.groups.saved.state import Assignment
 from lakestream.model.errors import InvalidRequest
 from tests.unit.groups.bench import Bench, partitions, topics
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakestream.broker.groups.errors import FencedMemberEpoch, UnknownMember
-from lakestream.broker.groups.state import NO_PARTITIONS, Assignment
+from lakestream.broker.groups.saved.state import NO_PARTITIONS, Assignment
 from lakestream.model.group import TopicPartition
 from tests.unit.groups.bench import Bench, topic_id, topics
 

@@ -21,7 +21,7 @@ from lakestream.broker.groups.errors import (
 )
 from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.groups.offsets import CommitAsk, FetchAsk
-from lakestream.broker.groups.state import ProtocolOffer
+from lakestream.broker.groups.saved.state import ProtocolOffer
 from lakestream.model.errors import IllegalGeneration, NotCoordinator, StoreUnavailable
 from lakestream.model.group import CommittedOffset, GroupKind, TopicPartition
 from lakestream.world.chance import SeededChance

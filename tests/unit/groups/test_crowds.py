@@ -11,7 +11,7 @@ from lakestream.broker.groups.consumer import group as consumer_group
 from lakestream.broker.groups.consumer.assignors import ASSIGNORS, Partitions, Readers, assign_uniform
 from lakestream.broker.groups.errors import GroupFull, GroupTooLarge
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.broker.groups.state import Assignment
+from lakestream.broker.groups.saved.state import Assignment
 from tests.unit.groups.bench import Bench, consumer_ask, topics
 from tests.unit.groups.memory_store import MemoryGroupStore
 from tests.unit.groups.site import FixedTopics, broker

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakestream.broker.groups.state import (
+from lakestream.broker.groups.saved.state import (
     ClassicSide,
     ClassicState,
     ConsumerMember,
@@ -17,7 +17,7 @@ from lakestream.broker.groups.state import (
     SavedClassicMember,
     SeenTopic,
 )
-from lakestream.broker.groups.state_codec import StateWriter, decode_state
+from lakestream.broker.groups.saved.state_codec import StateWriter, decode_state
 from lakestream.model.errors import Corrupt
 from lakestream.model.group import TopicPartition
 from tests.golden.groups.make import CLASSIC, CONSUMER

@@ -6,7 +6,7 @@ from lakestream.broker.groups.classic.group import ClassicGroup
 from lakestream.broker.groups.consumer.group import ConsumerGroup
 from lakestream.broker.groups.embedded import read_assignment, write_assignment
 from lakestream.broker.groups.errors import GroupNotFound, InconsistentProtocol, MemberIdRequired, RebalanceInProgress
-from lakestream.broker.groups.state import ProtocolOffer
+from lakestream.broker.groups.saved.state import ProtocolOffer
 from lakestream.model.errors import IllegalGeneration
 from tests.unit.groups.bench import Bench, partitions, subscription, topics
 

@@ -19,7 +19,7 @@ from lakestream.broker.groups.offsets import (
     check_delete_offsets,
     check_fetch,
 )
-from lakestream.broker.groups.state import ProtocolOffer
+from lakestream.broker.groups.saved.state import ProtocolOffer
 from lakestream.broker.groups.turn import Turn
 from lakestream.model.errors import IllegalGeneration
 from lakestream.model.group import NO_GENERATION

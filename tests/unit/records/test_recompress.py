@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from lakestream.broker.gate import INLINE_COMPRESSED_BYTES_MAX, INLINE_LZ4_BYTES_MAX, Gate
-from lakestream.model.topic_config import Compression, typed_topic_config
+from lakestream.model.configs.topic_config import Compression, typed_topic_config
 from lakestream.storage.records.decode import decode_batches
 from lakestream.storage.records.errors import BatchTooLarge
 from lakestream.storage.records.header import Bytes, Codec, crc_of, read_header

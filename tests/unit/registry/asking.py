@@ -9,7 +9,7 @@ import httpx
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from lakestream.contract.values.following import FollowingTables
+from lakestream.contract.topic.following import FollowingTables
 from lakestream.metadata.open import one_thread, open_store
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.store import MetadataStore

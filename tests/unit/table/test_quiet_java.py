@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lakestream.table.quiet_java import quiet_java
+from lakestream.table.spark.quiet_java import quiet_java
 
 ASKED = """
-from lakestream.table.lake_session import NoSpark, lake_session
-from lakestream.table.remote_files import remote_files
+from lakestream.table.spark.lake_session import NoSpark, lake_session
+from lakestream.table.spark.remote_files import remote_files
 try:
     with lake_session("http://127.0.0.1:1", name="test", master="local[1]", files=remote_files("file:///x", {})):
         print("started")

@@ -12,13 +12,13 @@ from lakestream.storage.records.decode import decode_batches
 from lakestream.storage.records.encode import encode_batches
 from lakestream.storage.records.header import Codec, read_header
 from lakestream.storage.records.run import Run
-from lakestream.storage.tablefile.descriptor import FileDescriptor
-from lakestream.storage.tablefile.encoded import Encoding
-from lakestream.storage.tablefile.loading import TableFiles
-from lakestream.storage.tablefile.read import TableFileReader
-from lakestream.storage.tablefile.sizes import GroupLimits
-from lakestream.storage.tablefile.stretch import Stretch, rows_stretch
-from lakestream.storage.tablefile.write import write_table_file
+from lakestream.storage.tablefile.format.descriptor import FileDescriptor
+from lakestream.storage.tablefile.read.encoded import Encoding
+from lakestream.storage.tablefile.read.loading import TableFiles
+from lakestream.storage.tablefile.read.reader import TableFileReader
+from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.stretch import Stretch, rows_stretch
+from lakestream.storage.tablefile.write.writer import write_table_file
 from lakestream.world.clock import SystemClock
 from lakestream.world.objects.memory import MemoryObjects
 from lakestream.world.objects.store import Buffer

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 from lakestream.storage.records.header import Codec
-from lakestream.storage.tablefile.footer import Footer, parse_footer
-from lakestream.storage.tablefile.sizes import GroupLimits
-from lakestream.storage.tablefile.stretch import rows_stretch
+from lakestream.storage.tablefile.format.footer import Footer, parse_footer
+from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.stretch import rows_stretch
 
 from .files import PATH, file_of, plain_rows
 

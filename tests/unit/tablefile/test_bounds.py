@@ -11,12 +11,12 @@ import pytest
 
 from lakestream.model.row_form import Form
 from lakestream.storage.records.header import Codec
-from lakestream.storage.tablefile.bounds import TOLD_BYTES_MAX
-from lakestream.storage.tablefile.columns import FIELD_ID
-from lakestream.storage.tablefile.descriptor import FileDescriptor
-from lakestream.storage.tablefile.stretch import Stretch
-from lakestream.storage.tablefile.typed import HIDDEN_OF_TYPED
-from lakestream.storage.tablefile.write import write_table_file
+from lakestream.storage.tablefile.format.columns import FIELD_ID
+from lakestream.storage.tablefile.format.descriptor import FileDescriptor
+from lakestream.storage.tablefile.format.typed import HIDDEN_OF_TYPED
+from lakestream.storage.tablefile.write.bounds import TOLD_BYTES_MAX
+from lakestream.storage.tablefile.write.stretch import Stretch
+from lakestream.storage.tablefile.write.writer import write_table_file
 from tests.unit.records.samples import arrow
 from tests.unit.tablefile.files import PATH, TINY_GROUPS
 

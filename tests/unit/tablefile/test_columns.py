@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyiceberg.schema import Schema
 
-from lakestream.storage.tablefile.columns import (
+from lakestream.storage.tablefile.format.columns import (
     ALL,
     FIELD_ID,
     FORM,

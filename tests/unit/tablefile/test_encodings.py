@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lakestream.storage.tablefile.encodings import encodings_of
+from lakestream.storage.tablefile.write.encodings import encodings_of
 
 ROWS = 3_000
 CHANCE = random.Random(7)

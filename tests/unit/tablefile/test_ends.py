@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakestream.storage.tablefile.ends import ends
+from lakestream.storage.tablefile.write.ends import ends
 
 BEGINNINGS = st.sampled_from([b"", b"\x00", b"same-beginning-", b"exactly8", b"\xff" * 9])
 VALUES = st.one_of(st.none(), st.builds(bytes.__add__, BEGINNINGS, st.binary(max_size=20)))

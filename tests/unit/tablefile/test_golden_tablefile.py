@@ -6,7 +6,7 @@ import duckdb
 
 from lakestream.storage.records.decode import decode_batches
 from lakestream.storage.records.header import Codec, read_header
-from lakestream.storage.tablefile.descriptor import FileDescriptor
+from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from tests.golden.records.make import readable
 from tests.golden.tablefile.make import HERE
 from tests.unit.records.samples import BYTES_MAX

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakestream.storage.records.header import Codec
-from lakestream.storage.tablefile.blocks import SummingSink
-from lakestream.storage.tablefile.errors import MalformedTableFile
-from lakestream.storage.tablefile.runs import FOOTER_KEY, BadRuns, RowRun, pack_runs, unpack_runs
-from lakestream.storage.tablefile.sink import Parts
-from lakestream.storage.tablefile.stretch import rows_stretch
+from lakestream.storage.tablefile.format.blocks import SummingSink
+from lakestream.storage.tablefile.format.errors import MalformedTableFile
+from lakestream.storage.tablefile.format.runs import FOOTER_KEY, BadRuns, RowRun, pack_runs, unpack_runs
+from lakestream.storage.tablefile.format.sink import Parts
+from lakestream.storage.tablefile.write.stretch import rows_stretch
 from tests.unit.records.samples import ROWS, Row
 
 from .files import (

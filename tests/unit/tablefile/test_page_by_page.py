@@ -3,7 +3,7 @@
 import pytest
 
 from lakestream.storage.records.header import Codec, read_header
-from lakestream.storage.tablefile.encoded import Encoding
+from lakestream.storage.tablefile.read.encoded import Encoding
 from tests.unit.records.samples import Row
 
 from .files import PATH, Bench, codecs_of, file_of, file_span, read_through, rows_of, stretch_of, with_files

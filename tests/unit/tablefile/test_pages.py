@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.records.encode import encode_batches
-from lakestream.storage.tablefile.metrics import starts_at
-from lakestream.storage.tablefile.pages import BadPages, are_plain, plain_pages
+from lakestream.storage.tablefile.read.pages import BadPages, are_plain, plain_pages
+from lakestream.storage.tablefile.write.metrics import starts_at
 
 VALUES = st.lists(st.binary(max_size=40), min_size=1, max_size=60)
 

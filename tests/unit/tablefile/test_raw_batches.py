@@ -10,11 +10,11 @@ from lakestream.model.row_form import Form
 from lakestream.storage.records.decode import decode_batches
 from lakestream.storage.records.errors import CorruptBatch
 from lakestream.storage.records.header import Codec, crc_of, read_header
-from lakestream.storage.tablefile.encoded import Encoding
-from lakestream.storage.tablefile.errors import UnstorableRows
-from lakestream.storage.tablefile.runs import RAW_BATCH
-from lakestream.storage.tablefile.stretch import TIMESTAMP_MS_MAX, Stretch, stretches_of_span
-from lakestream.storage.tablefile.times import RecordAtTime
+from lakestream.storage.tablefile.format.errors import UnstorableRows
+from lakestream.storage.tablefile.format.runs import RAW_BATCH
+from lakestream.storage.tablefile.read.encoded import Encoding
+from lakestream.storage.tablefile.read.times import RecordAtTime
+from lakestream.storage.tablefile.write.stretch import TIMESTAMP_MS_MAX, Stretch, stretches_of_span
 from tests.unit.records.samples import BYTES_MAX, NOW_MS, ROWS, Row, one_batch, with_fields, with_records
 
 from .files import (
@@ -170,7 +170,7 @@ def test_a_batch_that_was_damaged_in_storage_keeps_a_wrong_checksum_with_log_app
 
 def test_stretches_stop_at_the_bound_of_what_is_decoded_together(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = one_batch(ROWS)
-    monkeypatch.setattr("lakestream.storage.tablefile.stretch.TOGETHER_BYTES_MAX", 2 * len(batch))
+    monkeypatch.setattr("lakestream.storage.tablefile.write.stretch.TOGETHER_BYTES_MAX", 2 * len(batch))
     taken = stretches(batch * 5)
     assert [each.rows.num_rows for each in taken] == [8, 8, 4]
     assert replace(taken[0], rows=taken[0].rows.slice(1)).last_offset == 7

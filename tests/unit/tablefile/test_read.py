@@ -11,14 +11,14 @@ import pytest
 
 from lakestream.model.errors import ObjectMissing
 from lakestream.storage.records.header import Codec, crc_of, read_header
-from lakestream.storage.tablefile.blocks import BLOCK_BYTES
-from lakestream.storage.tablefile.encoded import Encoding
-from lakestream.storage.tablefile.errors import MalformedTableFile
-from lakestream.storage.tablefile.footer import parse_footer
-from lakestream.storage.tablefile.loading import TAIL_BYTES
-from lakestream.storage.tablefile.page_by_page import batches_of_group
-from lakestream.storage.tablefile.sizes import GroupLimits
-from lakestream.storage.tablefile.stretch import rows_stretch
+from lakestream.storage.tablefile.format.blocks import BLOCK_BYTES
+from lakestream.storage.tablefile.format.errors import MalformedTableFile
+from lakestream.storage.tablefile.format.footer import parse_footer
+from lakestream.storage.tablefile.read.encoded import Encoding
+from lakestream.storage.tablefile.read.loading import TAIL_BYTES
+from lakestream.storage.tablefile.read.page_by_page import batches_of_group
+from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.stretch import rows_stretch
 from lakestream.world.chance import SeededChance
 from lakestream.world.threads import InlineThreads, ThreadPool
 from tests.unit.records.samples import Row, arrow

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from lakestream.model.file_compression import FileCompression, compression_of
 from lakestream.storage.records.header import Codec
-from lakestream.storage.tablefile.encoded import Encoding
-from lakestream.storage.tablefile.stretch import Stretch, rows_stretch, stretches_of_span
+from lakestream.storage.tablefile.read.encoded import Encoding
+from lakestream.storage.tablefile.write.stretch import Stretch, rows_stretch, stretches_of_span
 from tests.unit.records.samples import BYTES_MAX, Row, arrow, dense_rows, gapped_rows
 
 from .files import (

@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakestream.storage.tablefile.blocks import BLOCK_BYTES
-from lakestream.storage.tablefile.sizes import GroupLimits
-from lakestream.storage.tablefile.times import RecordAtTime
+from lakestream.storage.tablefile.format.blocks import BLOCK_BYTES
+from lakestream.storage.tablefile.read.times import RecordAtTime
+from lakestream.storage.tablefile.write.sizes import GroupLimits
 from lakestream.world.chance import SeededChance
 from tests.unit.records.samples import Row
 

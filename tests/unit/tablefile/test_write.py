@@ -15,15 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakestream.storage.records.header import Codec
-from lakestream.storage.tablefile.bounds import shortened_up
-from lakestream.storage.tablefile.columns import BY_NAME, LEAF_IDS, arrow_schema
-from lakestream.storage.tablefile.descriptor import FileDescriptor, PartitionRows
-from lakestream.storage.tablefile.errors import UnstorableRows
-from lakestream.storage.tablefile.runs import FOOTER_KEY, unpack_runs
-from lakestream.storage.tablefile.sizes import GroupLimits
-from lakestream.storage.tablefile.stretch import TIMESTAMP_MS_MAX, TIMESTAMP_MS_MIN, Stretch, rows_stretch
-from lakestream.storage.tablefile.to_columns import CHUNK_ROWS_MIN, in_columns
-from lakestream.storage.tablefile.write import RUNS_MAX, TableFileWriter
+from lakestream.storage.tablefile.format.columns import BY_NAME, LEAF_IDS, arrow_schema
+from lakestream.storage.tablefile.format.descriptor import FileDescriptor, PartitionRows
+from lakestream.storage.tablefile.format.errors import UnstorableRows
+from lakestream.storage.tablefile.format.runs import FOOTER_KEY, unpack_runs
+from lakestream.storage.tablefile.write.bounds import shortened_up
+from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.stretch import TIMESTAMP_MS_MAX, TIMESTAMP_MS_MIN, Stretch, rows_stretch
+from lakestream.storage.tablefile.write.to_columns import CHUNK_ROWS_MIN, in_columns
+from lakestream.storage.tablefile.write.writer import RUNS_MAX, TableFileWriter
 from tests.unit.records.samples import NOW_MS, ROWS, Row, dense_rows
 
 from .files import TINY_GROUPS, file_of, plain_rows, stretch_of

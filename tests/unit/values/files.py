@@ -2,17 +2,17 @@
 
 import pyarrow as pa
 
+from lakestream.contract.topic.topic_contract import Needs, TopicContract
 from lakestream.contract.values.restoring import ContractRestorer
-from lakestream.contract.values.topic_contract import Needs, TopicContract
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.records.header import Codec
-from lakestream.storage.tablefile.footer import parse_footer
-from lakestream.storage.tablefile.from_columns import rows_of_group
-from lakestream.storage.tablefile.group_bytes import bytes_of_group, record_columns
-from lakestream.storage.tablefile.sink import Parts
-from lakestream.storage.tablefile.sizes import GroupLimits
-from lakestream.storage.tablefile.stretch import rows_stretch
-from lakestream.storage.tablefile.write import TableFileWriter
+from lakestream.storage.tablefile.format.footer import parse_footer
+from lakestream.storage.tablefile.format.sink import Parts
+from lakestream.storage.tablefile.read.from_columns import rows_of_group
+from lakestream.storage.tablefile.read.group_bytes import bytes_of_group, record_columns
+from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.stretch import rows_stretch
+from lakestream.storage.tablefile.write.writer import TableFileWriter
 from lakestream.table.compaction.typed_rows import TypedRows
 
 GROUP_ROWS = 16

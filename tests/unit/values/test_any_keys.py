@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakestream.contract.codecs.avro.codec import writer_of
+from lakestream.contract.codecs.json.single_value import wanted_single
 from lakestream.contract.columns.from_avro import wanted_columns
 from lakestream.contract.columns.json_text import holds_json_text
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.registry.avro.format import AvroFormat
 from lakestream.contract.registry.json_schema.format import JsonSchemaFormat
-from lakestream.contract.values.growing_keys import GrowingKeys
-from lakestream.contract.values.key_columns import wanted_of_keys
-from lakestream.contract.values.registered import RegisteredWriters
-from lakestream.contract.values.single_json import wanted_single
-from lakestream.contract.values.topic_contract import KeyContract, Needs, TopicContract, ValueMode
-from lakestream.contract.values.value_config import JSON_WRITER, PartConfig, ValueFormat, with_first_keys
+from lakestream.contract.topic.growing_keys import GrowingKeys
+from lakestream.contract.topic.key_columns import wanted_of_keys
+from lakestream.contract.topic.registered import RegisteredWriters
+from lakestream.contract.topic.topic_contract import KeyContract, Needs, TopicContract, ValueMode
+from lakestream.contract.topic.value_config import JSON_WRITER, PartConfig, ValueFormat, with_first_keys
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.world.threads import InlineThreads
 from tests.unit.values.files import replayed, typed_files

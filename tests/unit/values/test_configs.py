@@ -2,9 +2,9 @@
 
 import pytest
 
-from lakestream.contract.values.value_config import PartConfig, SchemaSource, ValueFormat, value_config_of
+from lakestream.contract.topic.value_config import PartConfig, SchemaSource, ValueFormat, value_config_of
+from lakestream.model.configs.topic_config import check_topic_config
 from lakestream.model.errors import InvalidTopicConfig
-from lakestream.model.topic_config import check_topic_config
 
 
 def test_keys_are_bytes_unless_someone_says_otherwise() -> None:

@@ -16,9 +16,9 @@ from lakestream.contract.columns.from_json_schema import wanted_columns
 from lakestream.contract.registry.json_schema.extent import extent_of
 from lakestream.contract.registry.json_schema.format import JsonSchemaFormat
 from lakestream.contract.registry.parsed import Referred
-from lakestream.contract.values.json_keywords import REASONS_MAX, CannotBeHeld, JsonKeywords
-from lakestream.contract.values.readers import Readers
-from lakestream.contract.values.registered import RegisteredWriter
+from lakestream.contract.topic.registered import RegisteredWriter
+from lakestream.contract.values.checking.json_keywords import REASONS_MAX, CannotBeHeld, JsonKeywords
+from lakestream.contract.values.checking.readers import Readers
 from lakestream.world.threads import InlineThreads
 from tests.unit.registry.test_json_schema import SCHEMAS, VALUES
 

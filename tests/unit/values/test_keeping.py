@@ -22,12 +22,12 @@ from lakestream.contract.columns.from_protobuf import wanted_columns as protobuf
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.columns.wanted import Wanted
 from lakestream.contract.registry.protobuf.format import ProtobufFormat
-from lakestream.contract.values.restating import ROWS_AT_ONCE, restated
+from lakestream.contract.topic.topic_contract import TopicContract, ValueMode
+from lakestream.contract.topic.value_config import JSON_WRITER
+from lakestream.contract.values.decoding.restating import ROWS_AT_ONCE, restated
 from lakestream.contract.values.rules import Rules
-from lakestream.contract.values.topic_contract import TopicContract, ValueMode
-from lakestream.contract.values.value_config import JSON_WRITER
-from lakestream.model.value_configs import ValueKeeping
-from lakestream.storage.tablefile.footer import parse_footer
+from lakestream.model.configs.value_configs import ValueKeeping
+from lakestream.storage.tablefile.format.footer import parse_footer
 from tests.unit.values.files import replayed, typed_files
 from tests.unit.values.test_replay_is_exact import CONTRACT, avro_values, json_objects, junk, schema_text, styles
 

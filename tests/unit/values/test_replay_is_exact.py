@@ -16,9 +16,9 @@ from lakestream.contract.columns.from_avro import wanted_columns
 from lakestream.contract.columns.from_protobuf import wanted_columns as protobuf_columns
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.registry.avro.format import AvroFormat
-from lakestream.contract.values.topic_contract import TopicContract, ValueMode
-from lakestream.contract.values.value_config import JSON_WRITER
-from lakestream.model.value_configs import ValueKeeping
+from lakestream.contract.topic.topic_contract import TopicContract, ValueMode
+from lakestream.contract.topic.value_config import JSON_WRITER
+from lakestream.model.configs.value_configs import ValueKeeping
 from tests.unit.codecs.protobuf_messages import fill, message_class, schemas
 from tests.unit.values.files import replayed, typed_files
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lakestream.catalog.summaries import JOB, LEDGER, LEDGER_HASH
+from lakestream.catalog.commits.summaries import JOB, LEDGER, LEDGER_HASH
 from lakestream.table.verify.ledgers import (
     Ledger,
     LedgerFile,

@@ -16,7 +16,7 @@ from lakestream.broker.groups.classic.member import ClassicMember, restored_memb
 from lakestream.broker.groups.deadlines import Deadlines
 from lakestream.broker.groups.embedded import subscribed_topics
 from lakestream.broker.groups.errors import FencedInstance, RebalanceInProgress, UnknownMember
-from lakestream.broker.groups.state import ClassicState, ProtocolOffer, offered_bytes
+from lakestream.broker.groups.saved.state import ClassicState, ProtocolOffer, offered_bytes
 from lakestream.broker.groups.turn import Ticket, Timer, TimerKind, Turn
 from lakestream.model.errors import LakestreamError
 

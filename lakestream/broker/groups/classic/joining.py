@@ -16,7 +16,7 @@ from lakestream.broker.groups.errors import (
     MemberIdRequired,
     UnknownMember,
 )
-from lakestream.broker.groups.state import offered_bytes
+from lakestream.broker.groups.saved.state import offered_bytes
 from lakestream.broker.groups.turn import Ticket, Timer, TimerKind, Turn
 from lakestream.model.errors import InvalidRequest, LakestreamError
 

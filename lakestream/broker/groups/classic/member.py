@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lakestream.broker.groups.asks import JoinAsk, JoinedMember
-from lakestream.broker.groups.state import ProtocolOffer, SavedClassicMember
+from lakestream.broker.groups.saved.state import ProtocolOffer, SavedClassicMember
 from lakestream.broker.groups.turn import Ticket
 
 

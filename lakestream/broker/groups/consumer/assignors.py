@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from heapq import heapify, heapreplace
 from typing import NamedTuple
 
-from lakestream.broker.groups.state import Assignment
+from lakestream.broker.groups.saved.state import Assignment
 from lakestream.model.group import TopicPartition
 from lakestream.model.topic import TopicId
 

@@ -30,7 +30,7 @@ from lakestream.broker.groups.embedded import (
     write_assignment,
 )
 from lakestream.broker.groups.errors import InconsistentProtocol, MemberIdRequired, RebalanceInProgress, UnknownMember
-from lakestream.broker.groups.state import (
+from lakestream.broker.groups.saved.state import (
     JOINING_EPOCH,
     Assignment,
     ClassicSide,
@@ -39,7 +39,7 @@ from lakestream.broker.groups.state import (
     ProtocolOffer,
     offered_bytes,
 )
-from lakestream.broker.groups.topics import TopicsImage
+from lakestream.broker.groups.topics.topics import TopicsImage
 from lakestream.broker.groups.turn import Ticket, Timer, TimerKind, Turn
 from lakestream.model.errors import IllegalGeneration, InvalidRequest, LakestreamError
 from lakestream.model.group import TopicPartition

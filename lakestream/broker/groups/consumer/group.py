@@ -15,7 +15,7 @@ from lakestream.broker.groups.consumer.reconcile import is_reconciled
 from lakestream.broker.groups.deadlines import Deadlines
 from lakestream.broker.groups.errors import FencedInstance, GroupTooLarge, UnknownMember
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.broker.groups.state import (
+from lakestream.broker.groups.saved.state import (
     NO_PARTITIONS,
     Assignment,
     ConsumerMember,
@@ -23,7 +23,7 @@ from lakestream.broker.groups.state import (
     MemberState,
     SeenTopic,
 )
-from lakestream.broker.groups.topics import TopicsImage
+from lakestream.broker.groups.topics.topics import TopicsImage
 from lakestream.broker.groups.turn import Timer, TimerKind, Turn
 from lakestream.model.group import TopicPartition
 from lakestream.model.topic import TopicId

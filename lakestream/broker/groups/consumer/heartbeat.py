@@ -17,7 +17,7 @@ from lakestream.broker.groups.errors import (
     UnsupportedAssignor,
 )
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.broker.groups.state import (
+from lakestream.broker.groups.saved.state import (
     JOINING_EPOCH,
     LEAVING_EPOCH,
     STATIC_LEFT_EPOCH,

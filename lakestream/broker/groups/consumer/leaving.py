@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lakestream.broker.groups.asks import ConsumerHeartbeatAnswer, ConsumerHeartbeatAsk
 from lakestream.broker.groups.consumer.group import ConsumerGroup
-from lakestream.broker.groups.state import NO_PARTITIONS, STATIC_LEFT_EPOCH
+from lakestream.broker.groups.saved.state import NO_PARTITIONS, STATIC_LEFT_EPOCH
 from lakestream.broker.groups.turn import Timer, TimerKind, Turn
 
 

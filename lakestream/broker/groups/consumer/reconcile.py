@@ -10,7 +10,7 @@ A partition is given only when nobody else holds it, so no moment has two reader
 from collections.abc import Callable
 from dataclasses import replace
 
-from lakestream.broker.groups.state import NO_PARTITIONS, Assignment, ConsumerMember, MemberState
+from lakestream.broker.groups.saved.state import NO_PARTITIONS, Assignment, ConsumerMember, MemberState
 from lakestream.model.group import TopicPartition
 
 HolderOf = Callable[[TopicPartition], str | None]

@@ -22,9 +22,9 @@ from typing import Any, TypeGuard
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
 from lakestream.broker.fetch import FetchAsk, Fetched, FetchLimits
+from lakestream.model.configs.topic_config import Compression
 from lakestream.model.errors import LakestreamError
 from lakestream.model.topic import TopicId
-from lakestream.model.topic_config import Compression
 from lakestream.protocol.kafka.apis.leader_epoch import check_leader_epoch
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
@@ -34,7 +34,7 @@ from lakestream.protocol.kafka.wire import messages
 from lakestream.protocol.kafka.wire.records import Iovec
 from lakestream.storage.records.errors import UnsupportedCompression
 from lakestream.storage.records.recompress import replay_codec
-from lakestream.storage.tablefile.encoded import Encoding
+from lakestream.storage.tablefile.read.encoded import Encoding
 
 _fetch = messages.api(1)
 

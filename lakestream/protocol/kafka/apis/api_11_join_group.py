@@ -16,7 +16,7 @@ from typing import Any
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import JoinAsk, Joined, JoinRefused
 from lakestream.broker.groups.member_ids import classic_member_id
-from lakestream.broker.groups.state import ProtocolOffer
+from lakestream.broker.groups.saved.state import ProtocolOffer
 from lakestream.protocol.kafka.apis.group_client import client_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext

@@ -10,7 +10,7 @@ v1 flexible.
 from typing import Any
 
 from lakestream.broker.broker import Broker
-from lakestream.model.config_edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.apis.config_resources import check_alterable, repeated, topic_of
 from lakestream.protocol.kafka.errors import kafka_error

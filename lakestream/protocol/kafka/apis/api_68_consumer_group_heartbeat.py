@@ -13,7 +13,7 @@ from typing import Any
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import ConsumerHeartbeatAsk
 from lakestream.broker.groups.member_ids import consumer_member_id
-from lakestream.broker.groups.state import JOINING_EPOCH, Assignment
+from lakestream.broker.groups.saved.state import JOINING_EPOCH, Assignment
 from lakestream.model.group import TopicPartition
 from lakestream.protocol.kafka.apis.group_client import client_of
 from lakestream.protocol.kafka.apis.group_topics import by_topic

@@ -11,7 +11,7 @@ from typing import Any
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import Directory
 from lakestream.broker.groups.describe import ConsumerDescription, ConsumerMemberDescription
-from lakestream.broker.groups.state import Assignment
+from lakestream.broker.groups.saved.state import Assignment
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.group_topics import named_by_topic
 from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED

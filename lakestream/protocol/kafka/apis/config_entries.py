@@ -10,8 +10,8 @@ from enum import IntEnum
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.model.config_definition import ConfigType
-from lakestream.model.topic_config import TOPIC_CONFIGS
+from lakestream.model.configs.definition import ConfigType
+from lakestream.model.configs.topic_config import TOPIC_CONFIGS
 
 
 class ConfigSource(IntEnum):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from starlette.requests import Request
 
-from lakestream.catalog.requests import Once, TableChange, checked_name, checked_namespace
-from lakestream.catalog.values import Json, shown, wanted, wanted_objects, whole_number
+from lakestream.catalog.spec.requests import Once, TableChange, checked_name, checked_namespace
+from lakestream.catalog.spec.values import Json, shown, wanted, wanted_objects, whole_number
 from lakestream.model.table import Namespace
 from lakestream.model.table_errors import InvalidTableChange
 from lakestream.protocol.rest.catalog.json_body import read_body

@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lakestream.catalog.metadata_file import MetadataFile, MetadataFiles
-from lakestream.catalog.requests import Once
-from lakestream.catalog.values import Json
+from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles
+from lakestream.catalog.spec.requests import Once
+from lakestream.catalog.spec.values import Json
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import Receipt

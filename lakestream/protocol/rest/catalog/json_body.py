@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lakestream.catalog.strict_json import read_json
+from lakestream.catalog.spec.strict_json import read_json
 from lakestream.model.table_errors import InvalidTableChange
 
 

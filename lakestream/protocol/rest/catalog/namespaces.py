@@ -4,8 +4,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lakestream.catalog.requests import Once, checked_namespace, receipt_of
-from lakestream.catalog.values import Json, wanted_strings, wanted_texts
+from lakestream.catalog.spec.requests import Once, checked_namespace, receipt_of
+from lakestream.catalog.spec.values import Json, wanted_strings, wanted_texts
 from lakestream.metadata.table_store import TableStore, joined
 from lakestream.model.table_errors import CommitConflict
 from lakestream.protocol.rest.catalog.asking import body_of, namespace_of, page_of, parent_of

@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lakestream.catalog.locations import TableObjects
-from lakestream.catalog.metadata_file import MetadataFiles
-from lakestream.catalog.tables import BranchFields, Tables
-from lakestream.catalog.view_catalog import Views
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.names.tables import BranchFields, Tables
+from lakestream.catalog.names.views import Views
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.table_errors import UnknownNamespace
 from lakestream.model.topic import TopicId

@@ -4,11 +4,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lakestream.catalog.metadata_encoder import encode_metadata
-from lakestream.catalog.metadata_file import MetadataFile
-from lakestream.catalog.requests import Once
-from lakestream.catalog.tables import LoadedTable, Tables
-from lakestream.catalog.values import Metadata, optional, wanted_objects
+from lakestream.catalog.files.metadata_encoder import encode_metadata
+from lakestream.catalog.files.metadata_file import MetadataFile
+from lakestream.catalog.names.tables import LoadedTable, Tables
+from lakestream.catalog.spec.requests import Once
+from lakestream.catalog.spec.values import Metadata, optional, wanted_objects
 from lakestream.model.table_errors import InvalidTableChange, UnknownTable
 from lakestream.protocol.rest.catalog.asking import (
     body_of,

@@ -4,8 +4,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lakestream.catalog.requests import Once
-from lakestream.catalog.view_catalog import Views
+from lakestream.catalog.names.views import Views
+from lakestream.catalog.spec.requests import Once
 from lakestream.model.table_errors import UnknownView
 from lakestream.protocol.rest.catalog.asking import body_of, change_of, identifier, named, namespace_of, page_of
 from lakestream.protocol.rest.catalog.endpoint import NO_CONTENT, Answers, Endpoints, loaded_response

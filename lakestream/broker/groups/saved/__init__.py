@@ -1,0 +1,1 @@
+"""The state that a group saves, and its bytes."""

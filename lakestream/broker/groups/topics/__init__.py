@@ -1,0 +1,1 @@
+"""Topics as groups see them."""

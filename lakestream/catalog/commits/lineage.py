@@ -1,0 +1,33 @@
+"""A branch's past: the snapshots that led to its head, as far as they are kept."""
+
+from collections.abc import Iterator
+
+from lakestream.catalog.commits.summaries import JOB, LAST_ROWS_MS
+from lakestream.catalog.spec.values import Json, Metadata, by_id
+
+
+def line_of(metadata: Metadata, snapshot_id: int | None) -> Iterator[Json]:
+    """A snapshot and those before it, newest first."""
+    head = None if snapshot_id is None else by_id(metadata["snapshots"], "snapshot-id", snapshot_id)
+    if head is None:
+        return
+    yield head  # mostly enough for whoever asks: an old table's other snapshots are looked at only then
+    snapshot_id = head.get("parent-snapshot-id")
+    snapshots = {snapshot["snapshot-id"]: snapshot for snapshot in metadata["snapshots"]}
+    for _ in range(len(snapshots) - 1):
+        snapshot = snapshots.get(snapshot_id)
+        if snapshot is None:
+            return
+        yield snapshot
+        snapshot_id = snapshot.get("parent-snapshot-id")
+
+
+def last_rows_ms(metadata: Metadata, snapshot_id: int | None) -> int | None:
+    """When compaction last brought rows to this snapshot. Those who forget the snapshots that did pass it on."""
+    for snapshot in line_of(metadata, snapshot_id):
+        summary = snapshot.get("summary") or {}
+        if JOB in summary:
+            return int(snapshot["timestamp-ms"])
+        if LAST_ROWS_MS in summary:
+            return int(summary[LAST_ROWS_MS])
+    return None

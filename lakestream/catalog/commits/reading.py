@@ -1,0 +1,122 @@
+"""What must be read before a commit can be planned: the heads' manifest lists, and the manifests that it will roll.
+
+Both are never changed once written, and a committer mostly builds on its own last commit, so what is in them is kept
+within a bound: then a commit reads nothing.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from lakestream.catalog.commits.rolling import living, manifests_to_roll
+from lakestream.catalog.commits.table_state import NewObject, TableState, has_lineage, head_of
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.manifests.avro_file import avro_rows
+from lakestream.catalog.manifests.entries import Entry, EntryFormat, ManifestFile, Status
+from lakestream.catalog.manifests.manifests import Content, ListEncoder, decode_manifest_list
+from lakestream.catalog.memory.kept import Kept
+from lakestream.catalog.spec.values import Json, Metadata, by_id
+from lakestream.model.table_errors import DamagedTable
+
+_ENTRIES_BYTES_MAX = 32 * 1024 * 1024
+_ENTRY_BYTES = 300
+"""What an entry takes in memory beside its encoded data file."""
+_LISTS_BYTES_MAX = 32 * 1024 * 1024
+_LIST_ROW_BYTES = 300
+"""Lists of one table share most of their rows."""
+
+
+class _KeptEntries(NamedTuple):
+    """With the types of their partition values, as which they are encoded: a column may become wider."""
+
+    types: tuple[str, ...]
+    entries: Sequence[Entry]
+
+
+class SnapshotFiles:
+    """Manifests and manifest lists, read and written."""
+
+    def __init__(self, objects: TableObjects) -> None:
+        self._objects = objects
+        self._encoder = ListEncoder()
+        self._entries: Kept[_KeptEntries] = Kept(bytes_max=_ENTRIES_BYTES_MAX, weigh=_entries_bytes)
+        self._lists: Kept[Sequence[ManifestFile]] = Kept(
+            bytes_max=_LISTS_BYTES_MAX, weigh=lambda rows: _LIST_ROW_BYTES * (1 + len(rows))
+        )
+
+    async def table_state(self, metadata: Metadata, refs: Iterable[str]) -> TableState:
+        """Everything that appending to these branches needs. Raises DamagedTable."""
+        heads = {head for ref in refs if (head := head_of(metadata, ref)) is not None}
+        lists = {head: await self.manifest_list(metadata, head) for head in sorted(heads)}
+        lineage = has_lineage(metadata)
+        groups = (manifests_to_roll(living(rows), lineage=lineage) for rows in lists.values())
+        to_roll = {row["manifest_path"]: row for group in groups for row in group}
+        entries = await asyncio.gather(*(self.entries(metadata, row) for row in to_roll.values()))
+        return self._state(metadata, lists, dict(zip(to_roll, entries, strict=True)))
+
+    async def whole_state(self, metadata: Metadata, refs: Iterable[str]) -> TableState:
+        """Everything that removing files from these branches needs: what is in all of their data manifests. Raises
+        DamagedTable."""
+        heads = {head for ref in refs if (head := head_of(metadata, ref)) is not None}
+        lists = {head: await self.manifest_list(metadata, head) for head in sorted(heads)}
+        rows = {row["manifest_path"]: row for own in lists.values() for row in own if row["content"] == Content.DATA}
+        entries = await asyncio.gather(*(self.entries(metadata, row) for row in rows.values()))
+        return self._state(metadata, lists, dict(zip(rows, entries, strict=True)))
+
+    def _state(
+        self,
+        metadata: Metadata,
+        lists: Mapping[int, Sequence[ManifestFile]],
+        entries: Mapping[str, Sequence[Entry]],
+    ) -> TableState:
+        return TableState(metadata=metadata, lists=lists, entries=entries, encoder=self._encoder)
+
+    async def live_paths(self, metadata: Metadata, row: ManifestFile) -> list[str]:
+        """Files that a manifest brings into its snapshots, of data or of deletes."""
+        if row["content"] == Content.DATA:
+            return [entry.path for entry in await self.entries(metadata, row) if entry.status is not Status.DELETED]
+        found = avro_rows(await self._objects.read(row["manifest_path"]), row["manifest_path"])
+        return [entry["data_file"]["file_path"] for entry in found if entry["status"] != Status.DELETED]
+
+    async def manifest_list(self, metadata: Metadata, snapshot_id: int) -> Sequence[ManifestFile]:
+        snapshot = by_id(metadata["snapshots"], "snapshot-id", snapshot_id)
+        return await self.list_of(snapshot or {"snapshot-id": snapshot_id})
+
+    async def list_of(self, snapshot: Json) -> Sequence[ManifestFile]:
+        if "manifest-list" not in snapshot:
+            id = snapshot["snapshot-id"]
+            raise DamagedTable(f"the table has no manifest list of snapshot {id}: restore its metadata")
+        location = snapshot["manifest-list"]
+        if (kept := self._lists.get(location)) is None:
+            kept = decode_manifest_list(await self._objects.read(location), location)
+            self._lists.keep(location, kept)
+        return kept
+
+    async def entries(self, metadata: Metadata, row: ManifestFile) -> Sequence[Entry]:
+        """What is in a data manifest."""
+        location, format = row["manifest_path"], EntryFormat(metadata, row["partition_spec_id"])
+        kept = self._entries.get(location)
+        if kept is None or kept.types != format.types:
+            kept = _KeptEntries(format.types, format.decode(await self._objects.read(location), row))
+            self._entries.drop(location)
+            self._entries.keep(location, kept)
+        return kept.entries
+
+    async def write(self, objects: Sequence[NewObject]) -> None:
+        """All durable when this returns."""
+        await asyncio.gather(*(self._objects.write(new.location, new.content) for new in objects))
+        for new in objects:
+            if new.entries is not None:
+                self._entries.keep(new.location, _KeptEntries(new.types, new.entries))
+            if new.manifests is not None:
+                self._lists.keep(new.location, new.manifests)
+
+    async def delete(self, locations: Sequence[str]) -> None:
+        for location in locations:
+            self._entries.drop(location)
+            self._lists.drop(location)
+        await self._objects.delete(locations)
+
+
+def _entries_bytes(kept: _KeptEntries) -> int:
+    return sum(_ENTRY_BYTES + len(entry.data_file) for entry in kept.entries)

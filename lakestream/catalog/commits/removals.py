@@ -1,0 +1,105 @@
+"""Taking whole data files out of branches in one commit. Planning only: nothing here reads or writes.
+
+    what was read (metadata, manifest lists of the heads, all their data manifests)  +  paths that go
+      ->  manifests without them, manifest lists, a `delete` snapshot for each branch that had any
+
+A manifest that holds one of them is written anew: the others stay as existing entries, those that go are marked as
+deleted by this snapshot, as the specification has it. Delete files that speak of them stay, and match nothing any more.
+Branches that are at the same snapshot share the new one.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from lakestream.catalog.commits.rolling import living
+from lakestream.catalog.commits.snapshots import NewIds, Planning
+from lakestream.catalog.commits.summaries import delete_summary
+from lakestream.catalog.commits.table_state import CommitPlan, TableState, head_of
+from lakestream.catalog.files.commit_names import CommitNames
+from lakestream.catalog.manifests.entries import Entry, EntryFormat, ManifestFile, Status, settled_entries
+from lakestream.catalog.manifests.manifests import Content, manifest_row
+
+
+def remove_files(
+    state: TableState,
+    branches: Sequence[str],
+    gone: AbstractSet[str],
+    *,
+    summary: Mapping[str, str],
+    now_ms: int,
+    ids: NewIds,
+    names: CommitNames,
+) -> CommitPlan | None:
+    """The files of `gone` leave those of the branches that have them; None where none has. `state` holds the entries of
+    every data manifest of the branches' heads."""
+    planning = Planning(state=state, summary=summary, now_ms=now_ms, ids=ids, names=names)
+    heads: dict[str, int] = {}
+    for parent_id, refs in _by_head(state, branches).items():
+        if (snapshot_id := _without(planning, parent_id, gone)) is not None:
+            heads |= dict.fromkeys(refs, snapshot_id)
+    return planning.plan(heads) if heads else None
+
+
+def _by_head(state: TableState, branches: Sequence[str]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for ref in branches:
+        if (head := head_of(state.metadata, ref)) is not None:
+            found.setdefault(head, []).append(ref)
+    return found
+
+
+def _without(planning: Planning, parent_id: int, gone: AbstractSet[str]) -> int | None:
+    """A snapshot like the parent but for the files that go; None if it has none of them."""
+    state = planning.state
+    rows = living(state.lists[parent_id])
+    losing = [row["manifest_path"] for row in rows if _loses(state, row, gone)]
+    if not losing:
+        return None
+    snapshot_id, first_row_id = planning.begin(), planning.next_row_id
+    manifests: list[ManifestFile] = []
+    files = records = size = 0
+    for row in rows:
+        if row["manifest_path"] not in losing:
+            manifests.append(planning.with_row_ids(row))
+            continue
+        format = EntryFormat(state.metadata, row["partition_spec_id"])
+        # Ids are given first, so that rows which stay keep those that they have, or would have had.
+        row = planning.with_row_ids(row)
+        entries = _marked(settled_entries(state.entries[row["manifest_path"]], row), gone, snapshot_id)
+        deleted = [entry for entry in entries if entry.status is Status.DELETED]
+        files, records = files + len(deleted), records + sum(entry.rows for entry in deleted)
+        size += sum(map(format.file_bytes, deleted))
+        manifests.append(_written(planning, format, entries, row, snapshot_id))
+    told = delete_summary(
+        files=files, records=records, bytes=size, parent=planning.summary_of(parent_id), extra=planning.summary
+    )
+    planning.end(snapshot_id, parent_id, manifests, told, first_row_id)
+    return snapshot_id
+
+
+def _loses(state: TableState, row: ManifestFile, gone: AbstractSet[str]) -> bool:
+    return row["content"] == Content.DATA and any(
+        entry.path in gone and entry.status is not Status.DELETED for entry in state.entries[row["manifest_path"]]
+    )
+
+
+def _marked(entries: Collection[Entry], gone: AbstractSet[str], snapshot_id: int) -> list[Entry]:
+    return [entry.deleted(snapshot_id) if entry.path in gone else entry for entry in entries]
+
+
+def _written(
+    planning: Planning, format: EntryFormat, entries: Sequence[Entry], before: ManifestFile, snapshot_id: int
+) -> ManifestFile:
+    location, length = planning.write_manifest(format, entries)
+    row = manifest_row(
+        format,
+        entries,
+        [{} for _ in entries],
+        location=location,
+        length=length,
+        snapshot_id=snapshot_id,
+        sequence_number=planning.sequence,
+        # Every entry has its own row id by now; the manifest's only says that it needs no new ones.
+        first_row_id=before["first_row_id"],
+    )
+    return {**row, "partitions": before["partitions"]}

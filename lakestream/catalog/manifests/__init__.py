@@ -1,0 +1,1 @@
+"""Manifests and manifest lists: Iceberg's Avro files about data files."""

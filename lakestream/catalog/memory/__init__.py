@@ -1,0 +1,1 @@
+"""Caches of immutable values, bounded in size."""

@@ -1,0 +1,1 @@
+"""Tables and views by name: the verbs of the REST face."""

@@ -1,0 +1,118 @@
+"""A change to a table made ready: checked, applied and written as the table's next metadata file, not yet pointed to.
+
+found: requirements -> guards -> apply -> next file          not found: requirements -> apply on nothing -> first file
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import METADATA_PATH, MetadataFiles
+from lakestream.catalog.names.lookup import TableNames
+from lakestream.catalog.spec.apply import apply_updates
+from lakestream.catalog.spec.creation import empty_table, format_version_of
+from lakestream.catalog.spec.requests import TableChange, checked_name
+from lakestream.catalog.spec.requirements import check_requirements, is_create
+from lakestream.catalog.spec.values import Json, Metadata
+from lakestream.catalog.spec.whole.table import check_whole, completed
+from lakestream.catalog.strangers.guards import check_change, check_heads, log_is_read_only
+from lakestream.catalog.strangers.offered_snapshots import OfferedSnapshots
+from lakestream.catalog.strangers.topic_columns import with_system_columns
+from lakestream.metadata.missing import shown_table
+from lakestream.model.errors import LakestreamError
+from lakestream.model.table import Namespace, PointerMove, TableKind, TablePointer
+from lakestream.model.table_errors import UnknownTable
+from lakestream.world.clock import Clock
+from lakestream.world.ids import Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """One table's next version, written and not yet pointed to."""
+
+    move: PointerMove
+    superfluous: tuple[str, ...]
+
+
+class Preparing:
+    def __init__(
+        self, *, names: TableNames, objects: TableObjects, files: MetadataFiles, clock: Clock, ids: Ids
+    ) -> None:
+        self._names = names
+        self._objects = objects
+        self._offered = OfferedSnapshots(objects)
+        self._files = files
+        self._clock = clock
+        self._ids = ids
+
+    async def prepare_all(self, changes: Sequence[TableChange]) -> list[Prepared]:
+        prepared: list[Prepared] = []
+        try:
+            for change in changes:
+                prepared.append(await self._prepare(change))  # noqa: PERF401 (what is written is known when one fails)
+        except LakestreamError:
+            await self._files.delete(tuple(one.move.pointer.metadata_location for one in prepared))
+            raise
+        return prepared
+
+    async def _prepare(self, change: TableChange) -> Prepared:
+        found = await self._names.find(change.namespace, change.name)
+        if found is not None and found[1]:
+            raise log_is_read_only(shown_table(change.namespace, change.name))
+        return await (self._prepare_creation(change) if found is None else self._prepare_change(found[0], change))
+
+    async def _prepare_creation(self, change: TableChange) -> Prepared:
+        if not is_create(change.requirements):
+            raise UnknownTable(f"there is no table {shown_table(change.namespace, change.name)}: it may be dropped")
+        await self._names.check_free(change.namespace, checked_name(change.name))
+        check_requirements(None, change.requirements)
+        now_ms = self._clock.wall_ms()
+        empty = empty_table(format_version=format_version_of(change.updates), now_ms=now_ms)
+        made = apply_updates(empty, change.updates, now_ms=now_ms)
+        made.setdefault("table-uuid", self._ids.uuid())
+        made.setdefault("location", self._objects.table_location(made["table-uuid"]))
+        check_whole(made)
+        check_locations(self._objects, made)
+        location = await self._files.write_first(made)
+        return Prepared(move=creation_of(change.namespace, change.name, made, location), superfluous=())
+
+    async def _prepare_change(self, pointer: TablePointer, change: TableChange) -> Prepared:
+        file = await self._files.read(pointer.metadata_location)
+        base = replace(file, metadata=completed(file.metadata))
+        check_requirements(base.metadata, change.requirements)
+        updates: Sequence[Json] = change.updates
+        if pointer.kind is TableKind.TOPIC:
+            check_change(base.metadata, updates)
+            updates = with_system_columns(base.metadata, updates)
+        now_ms = self._clock.wall_ms()
+        changed = apply_updates(base.metadata, updates, now_ms=now_ms)
+        check_locations(self._objects, changed)
+        if pointer.kind is TableKind.TOPIC:
+            check_heads(base.metadata, changed)
+            await self._offered.check(changed, updates, now_ms=now_ms)
+        # A stranger's commit to a topic's table is as safe from other strangers as our own.
+        folder = self._objects.commits_folder(pointer.id) if pointer.kind is TableKind.TOPIC else None
+        next = await self._files.write_next(base, changed, folder=folder)
+        moved = replace(pointer, metadata_location=next.location)
+        return Prepared(
+            move=PointerMove(pointer=moved, expected_location=pointer.metadata_location), superfluous=next.superfluous
+        )
+
+
+def creation_of(namespace: Namespace, name: str, metadata: Metadata, location: str) -> PointerMove:
+    """The move that makes a new ordinary table."""
+    pointer = TablePointer(
+        id=metadata["table-uuid"],
+        namespace=namespace,
+        name=name,
+        kind=TableKind.ORDINARY,
+        metadata_location=location,
+    )
+    return PointerMove(pointer=pointer, expected_location=None)
+
+
+def check_locations(objects: TableObjects, metadata: Metadata) -> None:
+    """Raises InvalidLocation if the table would live where tables do not, or in another table's folder."""
+    folder = (metadata.get("properties") or {}).get(METADATA_PATH)
+    for location in [metadata["location"], *([folder] if folder else [])]:
+        objects.check_folder(location, metadata["table-uuid"])

@@ -1,0 +1,258 @@
+"""Tables by name: load, create, commit, register, rename, drop.
+
+    commit: pointer -> metadata -> requirements -> guards -> apply -> write the next file -> move the pointer
+
+The next file is written before the pointer moves, so a crash leaves a file that nobody knows, never a torn table. If
+someone else was faster, the change is made anew on what they left, as long as its requirements still hold.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_encoder import encode_metadata
+from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles
+from lakestream.catalog.names.lookup import TableNames
+from lakestream.catalog.names.preparing import Prepared, Preparing, check_locations, creation_of
+from lakestream.catalog.spec.creation import new_table
+from lakestream.catalog.spec.requests import Once, TableChange, checked_name, located, receipt_of
+from lakestream.catalog.spec.values import Json, Metadata, optional, wanted
+from lakestream.catalog.spec.whole.table import check_offered
+from lakestream.catalog.strangers.guards import check_drop, log_is_read_only
+from lakestream.catalog.topic.topic_table import branch_table, suffix_of
+from lakestream.metadata.missing import shown_table
+from lakestream.metadata.table_store import TableStore
+from lakestream.model.errors import Conflict, LakestreamError, UnknownTopicId
+from lakestream.model.table import LOG_BRANCH, Namespace, TableKind, TablePointer
+from lakestream.model.table_errors import CommitConflict, Guarded, InvalidTableChange, TableExists, UnknownTable
+from lakestream.model.topic import TopicId
+from lakestream.world.clock import Clock
+from lakestream.world.ids import Ids
+
+COMMIT_ATTEMPTS_MAX = 4
+"""How often a change is made anew before its maker is told to: each time someone else committed meanwhile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedTable:
+    pointer: TablePointer
+    file: MetadataFile
+    branch: str | None
+    """Of which `<table>__<branch>` is the name: then `file` is not the pointer's own, but made from it."""
+
+
+BranchFields = Callable[[Metadata], Sequence[Json]]
+"""From a topic's table to the columns that its branches show."""
+
+
+class Tables:
+    def __init__(
+        self,
+        *,
+        store: TableStore,
+        objects: TableObjects,
+        files: MetadataFiles,
+        clock: Clock,
+        ids: Ids,
+        delete_topic: Callable[[TopicId], Awaitable[None]],
+        branch_fields: BranchFields = lambda metadata: (),
+    ) -> None:
+        """`branch_fields` are the columns that `<table>__log` and `<table>__quarantine` show besides."""
+        self._store = store
+        self._objects = objects
+        self._files = files
+        self._clock = clock
+        self._ids = ids
+        self._delete_topic = delete_topic
+        self._branch_fields = branch_fields
+        self._names = TableNames(store)
+        self._preparing = Preparing(names=self._names, objects=objects, files=files, clock=clock, ids=ids)
+
+    # --- reading -------------------------------------------------------------------------------
+
+    async def load(self, namespace: Namespace, name: str, *, unlisted: bool = False) -> LoadedTable:
+        """Raises UnknownTable. With `unlisted` also tables that the catalog does not show."""
+        pointer, branch = await self._found(namespace, name, unlisted=unlisted)
+        file = await self._files.read(pointer.metadata_location)
+        return LoadedTable(pointer=pointer, file=self._of_branch(file, branch) if branch else file, branch=branch)
+
+    async def names(self, namespace: Namespace) -> list[str]:
+        """By name, the topics' logs among them. Raises UnknownNamespace."""
+        found = [one for one in await self._store.tables(namespace) if one.listed]
+        logs = [name + suffix_of(LOG_BRANCH) for name, kind, _ in found if kind is TableKind.TOPIC]
+        return sorted([*(name for name, kind, _ in found if kind is not TableKind.VIEW), *logs])
+
+    async def exists(self, namespace: Namespace, name: str) -> bool:
+        return await self._names.find(namespace, name) is not None
+
+    # --- changing ------------------------------------------------------------------------------
+
+    async def stage(self, namespace: Namespace, request: Json) -> Metadata:
+        """What a table would begin as. Nothing is kept: the commit that creates it brings it along."""
+        await self._names.check_free(namespace, checked_name(request.get("name")))
+        metadata = self._new(request)
+        await self._objects.make_folder(f"{metadata['location']}/metadata")
+        return metadata
+
+    async def create(self, namespace: Namespace, request: Json, *, once: Once | None = None) -> MetadataFile:
+        """Raises TableExists, UnknownNamespace, InvalidLocation."""
+        name = checked_name(request.get("name"))
+        await self._names.check_free(namespace, name)
+        metadata = self._new(request)
+        location = await self._files.write_first(metadata)
+        try:
+            made = creation_of(namespace, name, metadata, location)
+            await self._store.move_tables([made], receipt=receipt_of(once, located([location], namespace, name)))
+        except Conflict:
+            await self._files.delete((location,))
+            raise
+        return await self._files.read(location)
+
+    async def register(self, namespace: Namespace, request: Json, *, once: Once | None = None) -> MetadataFile:
+        """Take up a table that someone else's metadata file describes."""
+        name, location = checked_name(request.get("name")), wanted(request, "metadata-location", str)
+        file = await self._files.read_offered(location)
+        check_offered(file.metadata)
+        uuid = file.metadata["table-uuid"]
+        known = await self._names.find(namespace, name)
+        await self._check_only(uuid, namespace, name)
+        if known is None or not optional(request, "overwrite", bool):
+            await self._names.check_free(namespace, name)
+            made = creation_of(namespace, name, file.metadata, location)
+            await self._store.move_tables([made], receipt=receipt_of(once, located([location], namespace, name)))
+            return file
+        self._refuse_topic(known, namespace, name)
+        # Whatever it was before: its versions may go back with this, and then say nothing about leftovers.
+        pointer = replace(known[0], id=uuid, metadata_location=location, kind=TableKind.ORDINARY)
+        receipt = receipt_of(once, located([location], namespace, name))
+        await self._store.replace_table(known[0], pointer, receipt=receipt)
+        return file
+
+    async def commit(self, changes: Sequence[TableChange], *, once: Once | None = None) -> list[MetadataFile]:
+        """Change several tables, all or none. Raises CommitConflict, TableExists, Guarded, InvalidTableChange."""
+        if not changes:
+            return []
+        if len({(change.namespace, change.name) for change in changes}) != len(changes):
+            raise InvalidTableChange("a transaction changes each table once: put all its updates together")
+        for attempt in range(1, COMMIT_ATTEMPTS_MAX + 1):
+            prepared = await self._preparing.prepare_all(changes)
+            moves = [one.move for one in prepared]
+            locations = [move.pointer.metadata_location for move in moves]
+            first = changes[0]
+            receipt = receipt_of(once, located(locations, first.namespace, first.name))
+            try:
+                await self._store.move_tables(moves, receipt=receipt)
+            except Conflict as error:
+                await self._files.delete(tuple(locations))
+                if attempt == COMMIT_ATTEMPTS_MAX or not isinstance(error, CommitConflict):
+                    raise
+                continue
+            for move in moves:
+                if move.expected_location is not None:
+                    self._files.forget(move.expected_location)
+            await self._drop_superfluous(prepared)
+            break
+        return [await self._files.read(location) for location in locations]
+
+    async def rename(
+        self, source: tuple[Namespace, str], target: tuple[Namespace, str], *, once: Once | None = None
+    ) -> None:
+        """The topic of a table keeps its name: only the table has another one then."""
+        pointer, branch = await self._found(*source)
+        if branch:
+            raise log_is_read_only(shown_table(*source))
+        namespace, name = target[0], checked_name(target[1])
+        if pointer.kind is not TableKind.TOPIC:
+            await self._names.check_free(namespace, name)
+        else:
+            await self._names.check_free_for_topic(namespace, name)
+        await self._store.rename_table(pointer.id, namespace, name, receipt=receipt_of(once, {}))
+
+    async def drop(self, namespace: Namespace, name: str, *, purge: bool, once: Once | None = None) -> None:
+        """Forget the table; with `purge`, delete everything in its folder too.
+
+        An ordinary table is forgotten without being read: one whose metadata file is lost can still be dropped.
+        """
+        pointer, branch = await self._found(namespace, name)
+        if branch:
+            raise log_is_read_only(shown_table(namespace, name))
+        folder = await self._own_folder(pointer) if purge else None
+        if pointer.kind is TableKind.TOPIC:
+            file = await self._files.read(pointer.metadata_location)
+            check_drop(file.metadata, shown_table(namespace, name))
+            await self._forget_topic(pointer)
+        if folder is None and await self._went_with_topic(pointer):
+            await self._store.move_tables([], receipt=receipt_of(once, {}))
+        else:
+            await self._store.drop_table(pointer.id, receipt=receipt_of(once, {}))
+        if folder is not None:
+            await self._objects.delete_below(folder)
+            await self._objects.delete_below(self._objects.log_folder(pointer.id))
+
+    # --- one step each -------------------------------------------------------------------------
+
+    async def _found(
+        self, namespace: Namespace, name: str, *, unlisted: bool = False
+    ) -> tuple[TablePointer, str | None]:
+        if (found := await self._names.find(namespace, name, unlisted=unlisted)) is None:
+            raise UnknownTable(f"there is no table {shown_table(namespace, name)}: check its name, or create it")
+        return found
+
+    async def _own_folder(self, pointer: TablePointer) -> str:
+        """Which goes with the table. Raises InvalidTableChange where others may keep files in it."""
+        location: str = (await self._files.read(pointer.metadata_location)).metadata["location"]
+        if not location.endswith(f"/{pointer.id}"):
+            raise InvalidTableChange(
+                f"{location} is not this table's own folder, and others may keep files there: "
+                "drop the table without purging, then delete its files by hand"
+            )
+        return location
+
+    def _of_branch(self, file: MetadataFile, branch: str) -> MetadataFile:
+        metadata = branch_table(file.metadata, branch, self._branch_fields(file.metadata))
+        return MetadataFile(file.location, (encode_metadata(metadata),), metadata)
+
+    def _new(self, request: Json) -> Metadata:
+        uuid = self._ids.uuid()
+        location = (optional(request, "location", str) or self._objects.table_location(uuid)).rstrip("/")
+        metadata = new_table(request, uuid=uuid, location=location, now_ms=self._clock.wall_ms())
+        check_locations(self._objects, metadata)
+        return metadata
+
+    async def _drop_superfluous(self, prepared: Sequence[Prepared]) -> None:
+        """The commit stands whether or not they can be deleted; a file left over harms nobody. The history of a table
+        that was copied from another names files of the other: these stay."""
+        superfluous = [
+            location
+            for one in prepared
+            for location in one.superfluous
+            if self._objects.may_hold(location, one.move.pointer.id)
+        ]
+        with suppress(LakestreamError):
+            await self._files.delete(tuple(superfluous))
+
+    async def _check_only(self, uuid: str, namespace: Namespace, name: str) -> None:
+        """Two names for one table would each have a history of their own, in the same folder. Raises TableExists."""
+        other = await self._store.table_with_id(uuid)
+        if other is not None and (other.namespace, other.name) != (namespace, name):
+            raise TableExists(
+                f"the table {uuid} is in the catalog already, as {shown_table(other.namespace, other.name)}: "
+                "rename that one, or drop it first"
+            )
+
+    def _refuse_topic(self, known: tuple[TablePointer, str | None], namespace: Namespace, name: str) -> None:
+        pointer, branch = known
+        if branch or pointer.kind is TableKind.TOPIC:
+            raise Guarded(f"{shown_table(namespace, name)} belongs to a topic, and no other table can take its place")
+
+    async def _went_with_topic(self, pointer: TablePointer) -> bool:
+        """Whether the topic's configs say that its table goes with it. Then the pipeline deletes its files after the
+        grace, and must find it for that."""
+        now = await self._store.table_with_id(pointer.id)
+        return now is not None and now.kind is TableKind.DROPPED
+
+    async def _forget_topic(self, pointer: TablePointer) -> None:
+        if pointer.topic is not None:
+            with suppress(UnknownTopicId):
+                await self._delete_topic(pointer.topic)

@@ -1,0 +1,1 @@
+"""The Iceberg REST specification as values: requests, requirements, updates, and one apply function. Pure."""

@@ -1,0 +1,1 @@
+"""Checks of a whole metadata file that somebody offers to the catalog."""

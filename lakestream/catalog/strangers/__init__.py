@@ -1,0 +1,1 @@
+"""Rules for changes that other engines make to a topic's table."""

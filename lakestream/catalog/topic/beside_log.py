@@ -1,0 +1,77 @@
+"""What others have put into a topic's table: files beside the log's, which are the one copy.
+
+    heads of `main` and of others' branches and tags, and snapshots that others made
+    ->  their manifests  ->  files that do not lie in the log's folder: rewritten rows, deletes
+
+The log's own files lie in a folder of their own (locations.py), so a path tells whose a file is. While nobody has
+changed `main`, it is where `log` is, and nothing is read. Summaries of others' snapshots would not do: such snapshots
+are forgotten after half an hour, and their files stay.
+"""
+
+from collections.abc import Iterable
+
+from lakestream.catalog.commits.reading import SnapshotFiles
+from lakestream.catalog.commits.summaries import JOB, RETENTION
+from lakestream.catalog.commits.table_state import head_of
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.manifests.avro_file import avro_rows
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestFile, Status
+from lakestream.catalog.manifests.manifests import Content
+from lakestream.catalog.spec.values import Json, Metadata
+from lakestream.catalog.topic.hourly_tags import is_hourly
+from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH
+
+
+class BesideLog:
+    def __init__(self, objects: TableObjects) -> None:
+        self._objects = objects
+        self._snapshots = SnapshotFiles(objects)
+
+    async def bytes(self, metadata: Metadata) -> int:
+        """Of all files that others wrote and any kept snapshot leads to. Raises DamagedTable."""
+        heads = set(_touched_by_others(metadata))
+        if not heads:
+            return 0
+        log = await self._manifests(metadata, {head_of(metadata, LOG_BRANCH)})
+        others = await self._manifests(metadata, heads)
+        sizes: dict[str, int] = {}
+        for path, row in others.items():
+            if path not in log:
+                sizes |= await self._sizes(metadata, row)
+        folder = f"{self._objects.log_folder(metadata['table-uuid'])}/"
+        return sum(size for path, size in sizes.items() if not path.startswith(folder))
+
+    async def _manifests(self, metadata: Metadata, heads: Iterable[int | None]) -> dict[str, ManifestFile]:
+        lists = [await self._snapshots.manifest_list(metadata, head) for head in heads if head is not None]
+        return {row["manifest_path"]: row for rows in lists for row in rows}
+
+    async def _sizes(self, metadata: Metadata, row: ManifestFile) -> dict[str, int]:
+        """Several deletes may lie in one file, which then counts once."""
+        if row["content"] == Content.DATA:
+            format = EntryFormat(metadata, row["partition_spec_id"])
+            entries = await self._snapshots.entries(metadata, row)
+            return {each.path: format.file_bytes(each) for each in entries if each.status is not Status.DELETED}
+        location = row["manifest_path"]
+        rows = avro_rows(await self._objects.read(location), location)
+        files = [each["data_file"] for each in rows if each["status"] != Status.DELETED]
+        return {file["file_path"]: file["file_size_in_bytes"] for file in files}
+
+
+def _touched_by_others(metadata: Metadata) -> Iterable[int]:
+    """Snapshots that may lead to others' files: none while `main` is where `log` is and nobody has a snapshot."""
+    refs: dict[str, Json] = metadata.get("refs") or {}
+    theirs = {one["snapshot-id"] for one in metadata["snapshots"] if not _is_ours(one)}
+    if head_of(metadata, MAIN_BRANCH) != head_of(metadata, LOG_BRANCH):
+        return theirs | {
+            ref["snapshot-id"] for name, ref in refs.items() if name not in (LOG_BRANCH, QUARANTINE_BRANCH)
+        }
+    return theirs | {ref["snapshot-id"] for name, ref in refs.items() if not _is_our_ref(name)}
+
+
+def _is_our_ref(name: str) -> bool:
+    return name in (LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH) or is_hourly(name)
+
+
+def _is_ours(snapshot: Json) -> bool:
+    summary = snapshot.get("summary") or {}
+    return JOB in summary or RETENTION in summary or "added-files-size" not in summary

@@ -1,0 +1,341 @@
+"""Our own commits to a topic's table, ready to be pointed to: everything but the move of the pointer.
+
+    prepared = await commits.append(pointer, {"log": files, "main": files}, summary=...)
+    ... one metadata transaction makes prepared.move, and whatever belongs together with it ...
+    await commits.finish(prepared)        or, where the transaction was refused:  await commits.abandon(prepared)
+    await commits.roll_ahead(...)         what the next commit would otherwise have to wait for
+
+The caller moves the pointer, because it does so together with more: the topic's spans, the job, the fencing token.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from lakestream.catalog.commits.lineage import last_rows_ms
+from lakestream.catalog.commits.reading import SnapshotFiles
+from lakestream.catalog.commits.removals import remove_files
+from lakestream.catalog.commits.rolling_ahead import roll_ahead
+from lakestream.catalog.commits.snapshots import append_files
+from lakestream.catalog.commits.summaries import LAST_ROWS_MS
+from lakestream.catalog.commits.table_state import ManifestPaths, NewObject, TableState, head_of
+from lakestream.catalog.files.commit_names import CommitNames, version_of
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles
+from lakestream.catalog.manifests.data_files import DataFile
+from lakestream.catalog.manifests.entries import Status
+from lakestream.catalog.memory.kept import Kept
+from lakestream.catalog.spec.apply import apply_updates
+from lakestream.catalog.spec.values import Json, Metadata
+from lakestream.catalog.topic.expiry import SNAPSHOTS_KEPT, snapshots_to_expire
+from lakestream.catalog.topic.hourly_tags import hourly_tags
+from lakestream.catalog.topic.needed_files import NeededFiles
+from lakestream.catalog.topic.topic_table import new_topic_table
+from lakestream.model.errors import LakestreamError
+from lakestream.model.table import (
+    LOG_BRANCH,
+    MAIN_BRANCH,
+    QUARANTINE_BRANCH,
+    Namespace,
+    PointerMove,
+    TableId,
+    TableKind,
+    TablePointer,
+)
+from lakestream.model.table_errors import CommitConflict
+from lakestream.model.topic import TopicId
+from lakestream.world.clock import Clock
+from lakestream.world.ids import Ids, derived_uuid
+from lakestream.world.tasks import both
+
+_LATEST_MS = 2**63 - 1
+_BRANCHES = (LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH)
+"""Those that files are appended to."""
+_AHEAD_BYTES_MAX = 64 * 1024 * 1024
+"""For two hundred tables as old as they get."""
+_SNAPSHOT_BYTES = 1000
+"""What a snapshot counts for, as much as its JSON. What else a table's state refers to is small, or kept elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedCommit:
+    """Written, and not yet visible to anyone."""
+
+    move: PointerMove
+    metadata: Metadata
+    heads: Mapping[str, int]
+    """The snapshot each branch will be at."""
+    objects: tuple[NewObject, ...]
+    superfluous: tuple[str, ...]
+
+
+class Ahead(NamedTuple):
+    """What was found and written for the next version of a table, and for no other."""
+
+    version: int
+    state: TableState
+    rolled: Mapping[ManifestPaths, NewObject]
+
+
+Evolve = Callable[[Metadata], Sequence[Json]]
+"""From a table's metadata to updates of its schema and properties."""
+
+
+class TopicCommits:
+    def __init__(self, *, objects: TableObjects, files: MetadataFiles, clock: Clock, ids: Ids) -> None:
+        self._objects = objects
+        self._files = files
+        self._snapshots = SnapshotFiles(objects)
+        self._needed = NeededFiles(objects, self._snapshots)
+        self._clock = clock
+        self._ids = ids
+        self._ahead: Kept[Ahead] = Kept(bytes_max=_AHEAD_BYTES_MAX, weigh=_ahead_bytes)
+        """By table."""
+
+    async def create(
+        self,
+        topic: TopicId,
+        namespace: Namespace,
+        name: str,
+        fields: Sequence[Json],
+        *,
+        last_column_id: int,
+        properties: Mapping[str, str],
+        format_version: int = 2,
+    ) -> PreparedCommit:
+        """The table of a new topic. `fields` and `last_column_id`: see new_topic_table."""
+        # Always the same for a topic: what a crash leaves of its table then lies where the table will be.
+        uuid = derived_uuid(topic.hex())
+        metadata, objects = new_topic_table(
+            fields,
+            properties,
+            location=self._objects.table_location(uuid),
+            now_ms=self._clock.wall_ms(),
+            ids=self._ids,
+            names=self._names(uuid, version=0),
+            uuid=uuid,
+            last_column_id=last_column_id,
+            format_version=format_version,
+        )
+        await self._snapshots.write(objects)
+        # Our own files lie elsewhere; others' will lie there.
+        await self._objects.make_folder(f"{metadata['location']}/metadata")
+        pointer = TablePointer(
+            id=uuid,
+            namespace=namespace,
+            name=name,
+            kind=TableKind.TOPIC,
+            metadata_location=await self._files.write_first(metadata, folder=self._objects.commits_folder(uuid)),
+            topic=topic,
+        )
+        heads = {ref: value["snapshot-id"] for ref, value in metadata["refs"].items()}
+        move = PointerMove(pointer=pointer, expected_location=None)
+        return PreparedCommit(move=move, metadata=metadata, heads=heads, objects=objects, superfluous=())
+
+    async def append(
+        self,
+        pointer: TablePointer,
+        files: Mapping[str, Sequence[DataFile]],
+        *,
+        summary: Mapping[str, str],
+        evolve: Evolve | None = None,
+    ) -> PreparedCommit:
+        """Append `files`, by branch, to the table as the pointer shows it; the branch named first hands out row ids.
+        `evolve` says what else changes with it: the schema that the files were written in. Raises DamagedTable."""
+        base = await self._files.read(pointer.metadata_location)
+        now_ms = self._clock.wall_ms()
+        changes = evolve(base.metadata) if evolve else ()
+        evolved = apply_updates(base.metadata, changes, now_ms=now_ms) if changes else base.metadata
+        version = version_of(base.location) + 1
+        state = await self._state(pointer.id, evolved, files, version=version)
+        names = self._names(pointer.id, version=version)
+        plan = append_files(state, files, summary=summary, now_ms=now_ms, ids=self._ids, names=names)
+        updates = (*changes, *hourly_tags(base.metadata, now_ms=now_ms), *plan.updates)
+        return await self._next(pointer, base, updates, unwritten=plan.objects, heads=plan.heads)
+
+    async def roll_ahead(self, pointer: TablePointer) -> None:
+        """Make ready what the next append will need, and write its rolled manifests, if it needs any. Raises
+        DamagedTable."""
+        await self._files.make_ready(pointer.metadata_location)
+        base = await self._files.read(pointer.metadata_location)
+        version = version_of(base.location) + 1
+        state = await self._snapshots.table_state(base.metadata, _BRANCHES)
+        ahead = roll_ahead(state, names=self._names(pointer.id, version=version))
+        self._ahead.drop(pointer.id)
+        if ahead:
+            await self._snapshots.write(tuple(ahead.values()))
+        self._ahead.keep(pointer.id, Ahead(version, state, ahead))
+
+    async def _state(self, table: TableId, metadata: Metadata, branches: Iterable[str], *, version: int) -> TableState:
+        """What appending to these branches needs, found ahead where the table is still as it was then."""
+        ahead = self._ahead.get(table)
+        # Manifests for another version may be gone already: leftovers of versions that were reached are deleted.
+        rolled = ahead.rolled if ahead is not None and ahead.version == version else {}
+        if ahead is not None and ahead.state.metadata is metadata:
+            return replace(ahead.state, rolled=rolled)
+        return replace(await self._snapshots.table_state(metadata, branches), rolled=rolled)
+
+    async def repair(
+        self,
+        pointer: TablePointer,
+        gone: AbstractSet[str],
+        files: Mapping[str, Sequence[DataFile]],
+        *,
+        summary: Mapping[str, str],
+        evolve: Evolve,
+    ) -> PreparedCommit:
+        """The files of `gone` leave the branch `quarantine`; then `files` are appended, by branch. Raises DamagedTable,
+        and CommitConflict where they are not there any more."""
+        base = await self._files.read(pointer.metadata_location)
+        now_ms, version = self._clock.wall_ms(), version_of(base.location) + 1
+        removal = remove_files(
+            await self._snapshots.whole_state(base.metadata, (QUARANTINE_BRANCH,)),
+            (QUARANTINE_BRANCH,),
+            gone,
+            summary=summary,
+            now_ms=now_ms,
+            ids=self._ids,
+            names=self._names(pointer.id, version=version),
+        )
+        if removal is None:
+            raise CommitConflict("someone else has repaired these records meanwhile: look what is left")
+        await self._snapshots.write(removal.objects)
+        changes = [*removal.updates, *evolve(base.metadata)]
+        changed = apply_updates(base.metadata, changes, now_ms=now_ms)
+        addition = append_files(
+            await self._snapshots.table_state(changed, files),
+            files,
+            summary=summary,
+            now_ms=now_ms,
+            ids=self._ids,
+            names=self._names(pointer.id, version=version),
+        )
+        return await self._next(
+            pointer,
+            base,
+            [*changes, *addition.updates],
+            written=removal.objects,
+            unwritten=addition.objects,
+            heads=addition.heads,
+        )
+
+    async def summary_with(self, pointer: TablePointer, name: str, value: str) -> Mapping[str, str] | None:
+        """The summary of a snapshot that says so; None: the table has none, or has it no more. Raises DamagedTable."""
+        snapshots = (await self._files.read(pointer.metadata_location)).metadata.get("snapshots") or ()
+        summaries = (snapshot.get("summary") or {} for snapshot in snapshots)
+        return next((summary for summary in summaries if summary.get(name) == value), None)
+
+    async def log_files(self, pointer: TablePointer) -> frozenset[str]:
+        """The data files of the branch `log`, as the pointer shows it. Raises DamagedTable."""
+        return await self.branch_files(pointer, LOG_BRANCH)
+
+    async def branch_files(self, pointer: TablePointer, branch: str) -> frozenset[str]:
+        """Its data files; none where there is no such branch. Raises DamagedTable."""
+        base = await self._files.read(pointer.metadata_location)
+        state = await self._snapshots.whole_state(base.metadata, (branch,))
+        return frozenset(
+            entry.path for own in state.entries.values() for entry in own if entry.status is not Status.DELETED
+        )
+
+    async def remove(
+        self, pointer: TablePointer, gone: AbstractSet[str], *, summary: Mapping[str, str]
+    ) -> PreparedCommit | None:
+        """Take data files out of `log`, and out of `main` and `quarantine` as far as they have them; None where none
+        does. Raises DamagedTable."""
+        base = await self._files.read(pointer.metadata_location)
+        branches = (LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH)
+        last_ms = last_rows_ms(base.metadata, head_of(base.metadata, LOG_BRANCH))
+        plan = remove_files(
+            await self._snapshots.whole_state(base.metadata, branches),
+            branches,
+            gone,
+            summary={**summary, **({} if last_ms is None else {LAST_ROWS_MS: str(last_ms)})},
+            now_ms=self._clock.wall_ms(),
+            ids=self._ids,
+            names=self._names(pointer.id, version=version_of(base.location) + 1),
+        )
+        if plan is None:
+            return None
+        return await self._next(pointer, base, plan.updates, unwritten=plan.objects, heads=plan.heads)
+
+    async def expire(
+        self, pointer: TablePointer, *, keep: int = SNAPSHOTS_KEPT, trimmed_before_ms: int | None = None
+    ) -> PreparedCommit | None:
+        """Forget snapshots that the table can do without (expiry.py); None where it needs all. Raises DamagedTable."""
+        base = await self._files.read(pointer.metadata_location)
+        expired = snapshots_to_expire(base.metadata, keep=keep, trimmed_before_ms=trimmed_before_ms)
+        if not expired:
+            return None
+        ids = sorted(snapshot["snapshot-id"] for snapshot in expired)
+        updates = ({"action": "remove-snapshots", "snapshot-ids": ids},)
+        superfluous = await self._needed.superfluous_without(base.metadata, expired)
+        return await self._next(pointer, base, updates, superfluous=superfluous)
+
+    async def has_trimmed(self, pointer: TablePointer) -> bool:
+        """Whether snapshots are kept that retention has made superfluous, but for its grace."""
+        base = await self._files.read(pointer.metadata_location)
+        return bool(snapshots_to_expire(base.metadata, keep=SNAPSHOTS_KEPT, trimmed_before_ms=_LATEST_MS))
+
+    def _names(self, table: TableId, *, version: int) -> CommitNames:
+        return CommitNames(folder=self._objects.commits_folder(table), version=version, attempt=self._ids.uuid())
+
+    async def _next(
+        self,
+        pointer: TablePointer,
+        base: MetadataFile,
+        updates: Sequence[Json],
+        *,
+        written: tuple[NewObject, ...] = (),
+        unwritten: tuple[NewObject, ...] = (),
+        heads: Mapping[str, int] | None = None,
+        superfluous: tuple[str, ...] = (),
+    ) -> PreparedCommit:
+        """Everything is written at once: nobody follows a reference before the pointer has moved."""
+        changed = apply_updates(base.metadata, updates, now_ms=self._clock.wall_ms(), snapshot_ids=base.snapshot_ids)
+        _, next = await both(
+            self._snapshots.write(unwritten),
+            self._files.write_next(base, changed, folder=self._objects.commits_folder(pointer.id)),
+        )
+        moved = replace(pointer, metadata_location=next.location)
+        return PreparedCommit(
+            move=PointerMove(pointer=moved, expected_location=pointer.metadata_location),
+            metadata=next.metadata,
+            heads=heads or {},
+            objects=(*written, *unwritten),
+            superfluous=(*next.superfluous, *superfluous),
+        )
+
+    async def pass_version(self, pointer: TablePointer) -> PreparedCommit:
+        """The table as it is, under its next version: whatever else was written for that one can then never be
+        committed. Raises DamagedTable."""
+        return await self._next(pointer, await self._files.read(pointer.metadata_location), ())
+
+    async def leftovers(self, listed: Sequence[str], pointer: TablePointer) -> list[str]:
+        """What commits that failed or crashed left behind among the objects `listed`, which must have been listed
+        before the pointer was read. Raises DamagedTable."""
+        return await self._needed.leftovers(listed, await self._files.read(pointer.metadata_location))
+
+    async def unreached(self, listed: Sequence[str], pointer: TablePointer) -> list[str]:
+        """Those of the data files and ledgers `listed` that no snapshot leads to; they must have been listed before the
+        pointer was read. Raises DamagedTable."""
+        return await self._needed.unreached(listed, (await self._files.read(pointer.metadata_location)).metadata)
+
+    async def finish(self, prepared: PreparedCommit) -> None:
+        """The pointer has moved: files that the table no longer needs go. The commit stands if they do not."""
+        if prepared.move.expected_location is not None:
+            self._files.forget(prepared.move.expected_location)
+        with suppress(LakestreamError):
+            await self._snapshots.delete(prepared.superfluous)
+
+    async def abandon(self, prepared: PreparedCommit) -> None:
+        """The pointer has surely not moved and never will: remove what was written. Where that is not certain (the
+        store did not answer), ask what became of the transaction first."""
+        await self._files.delete((prepared.move.pointer.metadata_location,))
+        await self._snapshots.delete([new.location for new in prepared.objects])
+
+
+def _ahead_bytes(ahead: Ahead) -> int:
+    snapshots = ahead.state.metadata.get("snapshots") or ()
+    return _SNAPSHOT_BYTES * len(snapshots) + sum(len(new.content) for new in ahead.rolled.values())

@@ -1,0 +1,1 @@
+"""Clients that the commands share: Kafka, the gateway, the registry."""

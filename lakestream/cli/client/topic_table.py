@@ -1,0 +1,38 @@
+"""Which table a topic has. The gateway knows it, and topics do without a gateway: so it may remain unknown."""
+
+from dataclasses import dataclass
+
+from lakestream.cli.client.gateway_client import ask_gateway
+from lakestream.cli.failures import CommandFailed
+from lakestream.model.topic import TopicId
+from lakestream.settings.address import Address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicTable:
+    name: str | None
+    """None where the pipeline has not made it yet, or where there is a problem."""
+    problem: str | None = None
+    """Why it is not known."""
+
+    @property
+    def shown(self) -> str:
+        if self.problem is not None:
+            return "table unknown"
+        return "no table yet" if self.name is None else f"table {self.name}"
+
+    def becomes(self, *, dropped: bool) -> str | None:
+        """What is left of it when the topic is deleted, in a sentence. None where there was none."""
+        if self.name is None and self.problem is None:
+            return None
+        table = f"its table {self.name}" if self.name is not None else "its table, if it had one,"
+        if dropped:
+            return f"{table} is dropped as well; its files go after the grace (wal.grace_ms)"
+        return f"{table} stays, as an ordinary table"
+
+
+def table_of_topic(gateway: Address, topic: TopicId) -> TopicTable:
+    try:
+        return TopicTable(name=ask_gateway(gateway, f"/admin/topics/{topic.hex()}/table")["table"])
+    except CommandFailed as error:
+        return TopicTable(name=None, problem=str(error))

@@ -1,0 +1,49 @@
+"""lakestream connect ENGINE: how an engine of yours is attached to the catalog, ready to paste.
+
+lakestream connect pyiceberg > lake.py
+lakestream connect duckdb > lake.sql && duckdb -init lake.sql
+lakestream connect spark-sql | sh
+"""
+
+from typing import Annotated
+
+import typer
+
+from lakestream.cli.client.gateway_client import ask_gateway
+from lakestream.cli.engines.engine_texts import TEXTS, Lake
+from lakestream.cli.failures import CommandFailed, WrongUse
+from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address, loaded_settings
+from lakestream.cli.output import print_json, say
+
+CATALOG_PATH = "/iceberg"
+_LOCAL_FILES = "file://"
+
+
+def connect(
+    engine: Annotated[str, typer.Argument(help=f"One of {', '.join(TEXTS)}.", metavar="ENGINE")],
+    http: Http = None,
+    as_json: AsJson = False,
+    config: Config = None,
+    values: SetValues = None,
+) -> None:
+    """Print what an engine needs to query the tables."""
+    if engine not in TEXTS:
+        raise WrongUse(f"'{engine}' is not known here: use one of {', '.join(TEXTS)}; docs/guide/tables.md has more")
+    address = http_address(config, values, http)
+    settings = loaded_settings(config, values).settings
+    lake = Lake(
+        catalog_uri=f"http://{address}{CATALOG_PATH}",
+        objects_url=settings.objects_url,
+        objects_options=settings.objects_options,
+    )
+    text = TEXTS[engine](lake)
+    if as_json:
+        print_json({"engine": engine, "uri": lake.catalog_uri, "text": text})
+    else:
+        print(text, end="")
+    if lake.objects_url.startswith(_LOCAL_FILES):
+        say("tables are files on the machine of the service: run the engine there")
+    try:
+        ask_gateway(address, f"{CATALOG_PATH}/v1/config")
+    except CommandFailed as error:
+        say(f"nothing to connect to yet: {error}")

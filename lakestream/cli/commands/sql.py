@@ -1,0 +1,69 @@
+"""lakestream sql: ask the tables, on DuckDB in this process, or on Spark.
+
+lakestream sql "SELECT count(*) FROM orders"
+lakestream sql "SELECT __offset, __value FROM orders LIMIT 5" --json
+lakestream sql "SELECT * FROM streams.orders.snapshots" --engine spark
+
+Both engines find the tables as anyone's would: through the catalog of the gateway. It is attached as `lake`, and
+unqualified names mean the topics' tables. Engines are loaded by name, and only when they are asked: `--help` waits for
+none of them, and Spark takes ten seconds to start.
+"""
+
+import importlib
+import os
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from lakestream.cli.client.gateway_client import ask_gateway
+from lakestream.cli.engines.duckdb_secret import secret_statement
+from lakestream.cli.failures import WrongUse
+from lakestream.cli.options import Config, Http, SetValues, http_address, loaded_settings
+from lakestream.cli.output import say
+
+CATALOG_PATH = "/iceberg"
+_ANSWER = "lakestream.cli.engines.sql_answer"
+_DUCKDB = "lakestream.cli.engines.sql_duckdb"
+_SPARK = "lakestream.table.spark.query"
+
+
+class Engine(StrEnum):
+    DUCKDB = "duckdb"
+    SPARK = "spark"
+
+
+def sql(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to ask, e.g. 'SELECT count(*) FROM orders'.")],
+    engine: Annotated[Engine, typer.Option(help="Who answers.")] = Engine.DUCKDB,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array of rows.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with a header line.")] = False,
+    http: Http = None,
+    config: Config = None,
+    values: SetValues = None,
+) -> None:
+    """Query the tables with SQL."""
+    if as_json and as_csv:
+        raise WrongUse("--json and --csv exclude each other: choose one")
+    if not query.strip():
+        raise WrongUse("there is no query: try `lakestream sql 'SHOW TABLES'`")
+    address = http_address(config, values, http)
+    ask_gateway(address, f"{CATALOG_PATH}/v1/config")  # engines explain a missing gateway less well
+    uri = f"http://{address}{CATALOG_PATH}"
+    settings = loaded_settings(config, values).settings
+    if engine is Engine.SPARK:
+        say("starting Spark, which takes ten seconds ...")
+        asked = importlib.import_module(_SPARK).ask_spark(
+            uri,
+            query,
+            master=settings.spark.master,
+            objects_url=settings.objects_url,
+            objects_options=settings.objects_options,
+        )
+    else:
+        secret = secret_statement(settings.objects_url, settings.objects_options, os.environ)
+        asked = importlib.import_module(_DUCKDB).ask_duckdb(uri, query, secret=secret)
+    printing = importlib.import_module(_ANSWER)
+    show = printing.print_json_rows if as_json else printing.print_csv_rows if as_csv else printing.print_rows
+    with asked as answer:
+        show(answer)

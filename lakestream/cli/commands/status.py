@@ -1,0 +1,101 @@
+"""lakestream status: the cluster at a glance, from the gateway's /admin/status: brokers, topics, and their tables."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from lakestream.cli.client.gateway_client import ask_gateway
+from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
+from lakestream.cli.output import in_units, print_json, print_table, say
+
+
+def status(
+    check_files: Annotated[
+        bool, typer.Option("--check-files", help="Look whether every file of the tables is there: lists them all.")
+    ] = False,
+    http: Http = None,
+    as_json: AsJson = False,
+    config: Config = None,
+    values: SetValues = None,
+) -> None:
+    """Show brokers, topics and their tables."""
+    asked = "/admin/status?check_files=true" if check_files else "/admin/status"
+    found = ask_gateway(http_address(config, values, http), asked)
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ["broker", "kafka", "rack", "state"],
+        [(b["id"], f"{b['host']}:{b['port']}", b["rack"], b["state"]) for b in found["brokers"]],
+        title=f"cluster {found['cluster_id']}",
+    )
+    print()
+    print_table(
+        ["topic", ">partitions", ">records", ">bytes"],
+        [(t["name"], len(t["partitions"]), t["records"], in_units(t["bytes"])) for t in found["topics"]],
+    )
+    print()
+    _print_tables(found)
+    for topic in found["topics"]:
+        _say_what_is_missing(topic)
+    if check_files and not any(topic["missing_files"] for topic in found["topics"]):
+        say("every file of the tables is there")
+
+
+def _say_what_is_missing(topic: Any) -> None:
+    name = topic["name"]
+    for loss in topic["lost"]:
+        say(f"{name}, partition {loss['partition']}: {loss['problem']}")
+    for file in topic.get("missing_files", ()):
+        say(f"{name}: the file {file} is missing. Restore it, under this name")
+    if topic["lost"] or topic.get("missing_files"):
+        say(
+            f"other records of {name} are served. `lakestream verify {name}` tells which offsets are concerned; to do "
+            "without them, consumers seek past them, or DeleteRecords lets go of everything before"
+        )
+
+
+def _print_tables(found: Any) -> None:
+    wal = found["wal"]
+    print_table(
+        ["table", ">lag records", ">lag bytes", ">lag", ">debt", ">files", ">bytes", ">over one copy", "last commit"],
+        [_table_row(topic["name"], topic["table"]) for topic in found["topics"]],
+        title=f"tables  pipeline {'running' if found['pipeline'] else 'not running'}  "
+        f"wal {in_units(wal['bytes'])}, of which {in_units(wal['bytes_over_one_copy'])} over one copy",
+    )
+    for topic in found["topics"]:
+        if "error" in topic["table"]:
+            say(f"table of {topic['name']}: {topic['table']['error']}")
+        if set_aside := topic["table"].get("quarantined_records"):
+            say(f"{set_aside} records of {topic['name']} are set aside: `lakestream quarantine show {topic['name']}`")
+    if wal["overdue_segments"]:
+        say(f"{len(wal['overdue_segments'])} WAL objects should have been deleted: is a broker running?")
+
+
+def _table_row(topic: str, table: Any) -> tuple[object, ...]:
+    lag = (table["lag_records"], in_units(table["lag_bytes"]), f"{table['lag_seconds']:.1f} s", table["debt_spans"])
+    if table["table"] is None:
+        return (f"{topic} has none yet", *lag, None, None, None, None)
+    shown = _shown(topic, table)
+    if "error" in table:
+        return (shown, *lag, None, None, None, "damaged")
+    own = (
+        table["files"],
+        in_units(table["bytes"]),
+        f"{in_units(table['bytes_over_one_copy'])} ({table['copies']:.2f}x)",
+        _time(table["last_commit_ms"]),
+    )
+    return (shown, *lag, *own)
+
+
+def _shown(topic: str, table: Any) -> str:
+    """With the topic where the table is called otherwise, as in streams.orders_2."""
+    name = table["table"]
+    notes = [f"topic {topic}"] if name.rpartition(".")[2] != topic else []
+    notes += [] if table["listed"] else ["not listed"]
+    return f"{name} ({', '.join(notes)})" if notes else str(name)
+
+
+def _time(timestamp_ms: int | None) -> str:
+    return "never" if timestamp_ms is None else f"{datetime.fromtimestamp(timestamp_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z"

@@ -1,0 +1,1 @@
+"""SQL engines from the command line: DuckDB, and connection texts for others."""

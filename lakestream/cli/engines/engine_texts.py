@@ -1,0 +1,97 @@
+"""What each engine has to be told to find the tables: a program, a script, a command line. Pure.
+
+    where the catalog and its files are  ->  text that can be pasted and run
+
+Keys of an object store are never printed: engines find them in the environment (AWS_ACCESS_KEY_ID ...), and DuckDB,
+which does not look there, is given their names to be replaced.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from shlex import quote
+
+from lakestream.cli.engines.duckdb_secret import secret_statement
+from lakestream.table.spark.catalog import CATALOG, catalog_settings, library_settings
+from lakestream.table.spark.remote_files import remote_files
+from lakestream.world.objects.remote_options import short_names
+
+_KEYS = ("access_key_id", "secret_access_key", "session_token", "token")
+_PYICEBERG_NAMES = {"endpoint": "s3.endpoint", "endpoint_url": "s3.endpoint", "region": "s3.region"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lake:
+    """Where it is, as engines see it."""
+
+    catalog_uri: str
+    objects_url: str
+    objects_options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def open_options(self) -> dict[str, str]:
+        """Options without keys, by their short names."""
+        return {name: value for name, value in short_names(self.objects_options).items() if name not in _KEYS}
+
+
+def duckdb_text(lake: Lake) -> str:
+    """For its shell: `duckdb -init lake.sql`."""
+    named_keys = {name: f"<AWS_{name.upper()}>" for name in ("access_key_id", "secret_access_key")}
+    secret = secret_statement(lake.objects_url, {**lake.open_options, **named_keys}, {})
+    statements = [
+        "INSTALL avro",
+        "INSTALL httpfs",
+        "INSTALL iceberg",
+        "LOAD iceberg",
+        *([secret] if secret else []),
+        f"ATTACH '' AS {CATALOG} (TYPE iceberg, ENDPOINT '{lake.catalog_uri}', AUTHORIZATION_TYPE 'none')",
+        f"USE {CATALOG}.streams",
+        "SHOW TABLES",
+    ]
+    return "".join(f"{statement};\n" for statement in statements)
+
+
+def pyiceberg_text(lake: Lake) -> str:
+    """A program of Python."""
+    files = {theirs: lake.open_options[ours] for ours, theirs in _PYICEBERG_NAMES.items() if ours in lake.open_options}
+    told = {"type": "rest", "uri": lake.catalog_uri, **files}
+    lines = "".join(f"    {name!r}: {value!r},\n" for name, value in told.items())
+    return (
+        "from pyiceberg.catalog import load_catalog\n\n"
+        f"{CATALOG} = load_catalog({CATALOG!r}, **{{\n{lines}}})\n"
+        f"print({CATALOG}.list_tables('streams'))\n"
+    )
+
+
+def pyspark_text(lake: Lake) -> str:
+    """A program of Python."""
+    configs = "".join(f"    .config({name!r}, {value!r})\n" for name, value in _spark_settings(lake).items())
+    return (
+        "from pyspark.sql import SparkSession\n\n"
+        f"spark = (\n    SparkSession.builder\n{configs}    .getOrCreate()\n)\n"
+        "spark.sql('SHOW TABLES IN streams').show(truncate=False)\n"
+    )
+
+
+def spark_sql_text(lake: Lake) -> str:
+    """A command line: Spark's own shell, which would leave a database of Hive's in whatever folder it is called in."""
+    settings = {**_spark_settings(lake), "spark.sql.catalogImplementation": "in-memory"}
+    configs = [f"--conf {quote(f'{name}={value}')}" for name, value in settings.items()]
+    return " \\\n  ".join(["spark-sql", *configs]) + "\n"
+
+
+def _spark_settings(lake: Lake) -> dict[str, str]:
+    files = remote_files(lake.objects_url, lake.open_options)
+    return {
+        **library_settings(files),
+        **catalog_settings(lake.catalog_uri, files, {}),
+        "spark.sql.defaultCatalog": CATALOG,
+    }
+
+
+TEXTS: dict[str, Callable[[Lake], str]] = {
+    "duckdb": duckdb_text,
+    "pyiceberg": pyiceberg_text,
+    "pyspark": pyspark_text,
+    "spark-sql": spark_sql_text,
+}
+"""By the name of the engine."""

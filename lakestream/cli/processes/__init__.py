@@ -1,0 +1,1 @@
+"""Starting and supervising the serving processes of this machine."""

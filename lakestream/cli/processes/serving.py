@@ -1,0 +1,47 @@
+"""Starting a serving process from its command.
+
+The serving code loads compiled codecs, and the pipeline's Spark, which takes a second or more. It is therefore
+imported by name, here alone, and only in the process that serves: no other command pays for it.
+"""
+
+import importlib
+
+from lakestream.cli.processes.ports import refuse_taken
+from lakestream.model.errors import InvalidSetting
+from lakestream.settings.address import Address
+from lakestream.settings.model import Settings
+from lakestream.settings.serving import check_listeners
+
+_ENTRIES = {
+    "broker": ("lakestream.app.broker", "serve_broker"),
+    "gateway": ("lakestream.app.gateway", "serve_gateway"),
+    "pipeline": ("lakestream.jobs", "serve_pipeline"),
+}
+
+
+def serve_process(process: str, settings: Settings, *, supervised: bool) -> None:
+    """Run the named process until it is told to stop."""
+    check_listeners(settings)
+    refuse_memory(settings)
+    for listener, option in _listeners(process, settings):
+        refuse_taken(listener, option=option)
+    module, function = _ENTRIES[process]
+    getattr(importlib.import_module(module), function)(settings, supervised=supervised)
+
+
+def _listeners(process: str, settings: Settings) -> list[tuple[Address, str]]:
+    match process:
+        case "broker":
+            return [(listener, "--kafka") for listener in settings.kafka.listeners]
+        case "gateway":
+            return [(settings.http.listen, "--http")]
+        case _:
+            return []
+
+
+def refuse_memory(settings: Settings) -> None:
+    if settings.objects_url.startswith("memory:"):
+        raise InvalidSetting(
+            "objects memory:// lives inside one process and is gone when it ends, while the metadata stays; "
+            "it is for tests. Use file:///absolute/path or a bucket"
+        )

@@ -1,0 +1,81 @@
+"""Writers from the registry: a schema id becomes the rules of its values and the columns that they want."""
+
+from functools import partial
+from typing import NamedTuple
+
+from lakestream.contract.codecs.avro.codec import writer_of as avro_writer
+from lakestream.contract.codecs.codec import Writer
+from lakestream.contract.codecs.json.codec import CODEC_VERSION as JSON_VERSION
+from lakestream.contract.codecs.protobuf.codec import writer_of as protobuf_writer
+from lakestream.contract.columns import from_avro, from_json_schema, from_protobuf
+from lakestream.contract.columns.wanted import Wanted
+from lakestream.contract.registry.json_schema.document import JsonSchema
+from lakestream.contract.registry.limits import SCHEMA_ID_MAX
+from lakestream.contract.registry.parsed import Referred
+from lakestream.contract.registry.resolving import References
+from lakestream.contract.registry.submitted import parsed_body
+from lakestream.contract.topic.message import THE_FIRST, Message, name_of_message
+from lakestream.metadata.registry_store import RegistryStore
+from lakestream.model.errors import Exhausted, Invalid
+from lakestream.model.registry import SchemaBody, SchemaFormat
+from lakestream.world.threads import Threads
+
+WRITERS_KEPT_MAX = 1_000
+"""There are few schemas; but values say themselves which message of a schema they are, and may say anything."""
+
+
+class RegisteredWriter(NamedTuple):
+    writer: Writer
+    wanted: tuple[Wanted, ...]
+    json_schema: JsonSchema | None = None
+    """What it asks of values beyond the columns, if it is one."""
+
+
+class RegisteredWriters:
+    def __init__(self, store: RegistryStore, threads: Threads) -> None:
+        self._store = store
+        self._references = References(store)
+        self._threads = threads
+        self._kept: dict[tuple[int, Message], RegisteredWriter] = {}
+        """Schemas never change under their id."""
+
+    async def by_id(self, id: int, *, message: Message = THE_FIRST) -> RegisteredWriter | None:
+        """None where the registry has no such schema. Raises ValueError where its values cannot become columns, and
+        InvalidSchema where what it refers to is gone."""
+        if (id, message) not in self._kept:
+            found = await self._store.schemas([id]) if 0 < id <= SCHEMA_ID_MAX else {}
+            if id not in found:
+                return None
+            body = found[id].body
+            referred = await self._references.referred(body.references, body.format)
+            made = await self._threads.run(partial(_registered, id, body, referred, message))
+            if len(self._kept) >= WRITERS_KEPT_MAX:
+                self._kept.clear()
+            self._kept[id, message] = made
+        return self._kept[id, message]
+
+    async def by_id_or_why(self, id: int, *, message: Message = THE_FIRST) -> RegisteredWriter | str | None:
+        """The same, with the reason in words where there cannot be such a writer."""
+        try:
+            return await self.by_id(id, message=message)
+        except (ValueError, Invalid, Exhausted) as error:
+            return str(error)
+
+    async def latest_id(self, subject: str) -> int | None:
+        """Of the subject's newest version."""
+        live = (await self._store.subject_view(subject)).live
+        return live[-1].schema_id if live else None
+
+
+def _registered(id: int, body: SchemaBody, referred: list[Referred], message: Message) -> RegisteredWriter:
+    parsed = parsed_body(body, referred)
+    match body.format:
+        case SchemaFormat.AVRO:
+            return RegisteredWriter(avro_writer(parsed, id), from_avro.wanted_columns(parsed))
+        case SchemaFormat.PROTOBUF:
+            name = name_of_message(parsed, message)
+            writer = protobuf_writer(parsed, number=id, framed=True, message=name)
+            return RegisteredWriter(writer, from_protobuf.wanted_columns(parsed, name))
+        case SchemaFormat.JSON:
+            writer = Writer(number=id, format="json", codec=JSON_VERSION, framed=True)
+            return RegisteredWriter(writer, from_json_schema.wanted_columns(parsed), parsed)

@@ -1,0 +1,1 @@
+"""Checking values and keys against their schemas before they are stored."""

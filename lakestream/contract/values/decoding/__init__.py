@@ -1,0 +1,1 @@
+"""Decoding values and keys to columns."""

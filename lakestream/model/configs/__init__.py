@@ -1,0 +1,1 @@
+"""Topic configs: definitions, edits, and their typed values."""

@@ -1,0 +1,210 @@
+"""Topic configs: every one that is known, what it means, its default and what it may be set to.
+
+A name that is not here is refused, and what is here and changes nothing says so (configs_without_effect.py).
+`TopicConfig` is the typed form that the broker works with.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lakestream.model.configs.definition import (
+    INT64_MAX,
+    ConfigDefinition,
+    ConfigType,
+    matching,
+    number,
+    one_of,
+    some_of,
+    truth,
+)
+from lakestream.model.configs.value_configs import VALIDATE, VALUE_CONFIGS, Validation, problem_together
+from lakestream.model.configs.without_effect import CONFIGS_WITHOUT_EFFECT
+from lakestream.model.errors import InvalidTopicConfig
+from lakestream.model.table import STREAMS, Namespace
+
+ON_TOPIC_DELETE = "lakestream.table.on-topic-delete"
+TABLE_ENABLE = "lakestream.table.enable"
+TABLE_NAMESPACE = "lakestream.table.namespace"
+_DROP = "drop"
+_FALSE = "false"
+
+
+class Compression(StrEnum):
+    """What `compression.type` may say."""
+
+    PRODUCER = "producer"
+    UNCOMPRESSED = "uncompressed"
+    GZIP = "gzip"
+    SNAPPY = "snappy"
+    LZ4 = "lz4"
+    ZSTD = "zstd"
+
+
+_DEFINITIONS = (
+    ConfigDefinition(
+        name="cleanup.policy",
+        type=ConfigType.LIST,
+        default="delete",
+        meaning="What happens to old records: 'delete' drops them once retention.ms or retention.bytes says so. "
+        "'compact' demands a key of every record; records that a later one of the same key replaces are not removed "
+        "yet, and without 'delete' retention does not apply.",
+        problem=some_of("delete", "compact"),
+    ),
+    ConfigDefinition(
+        name="compression.type",
+        type=ConfigType.STRING,
+        default=Compression.PRODUCER,
+        meaning="How batches are compressed: exactly as the producer sent them (producer), or all in one way; those "
+        "that came otherwise are compressed again. Records that are read back from the table come in the same "
+        "codec; under 'producer' those that were compressed come as lz4.",
+        problem=one_of(*Compression),
+    ),
+    ConfigDefinition(
+        name=TABLE_ENABLE,
+        type=ConfigType.BOOLEAN,
+        default="true",
+        meaning="Whether the catalog shows the topic's table. With 'false' it is neither listed nor found; records "
+        "move into its files all the same and are read back from there. With 'true' it is there again, with all of "
+        "them.",
+        problem=truth,
+    ),
+    ConfigDefinition(
+        name=TABLE_NAMESPACE,
+        type=ConfigType.STRING,
+        default=".".join(STREAMS),
+        meaning="The namespace of the topic's table in the catalog, with dots between its levels. Setting it moves the "
+        "table there, under its name if that is free; taking it back leaves the table where it is.",
+        problem=matching(r"[a-z0-9_]{1,64}(\.[a-z0-9_]{1,64}){0,7}", "lower-case letters, digits, _ and single dots"),
+    ),
+    ConfigDefinition(
+        name=ON_TOPIC_DELETE,
+        type=ConfigType.STRING,
+        default="keep",
+        meaning="What becomes of the table when the topic is deleted: 'keep' leaves it as an ordinary table, 'drop' "
+        "takes it out of the catalog at once and deletes its files after a grace (wal.grace_ms).",
+        problem=one_of("keep", _DROP),
+    ),
+    ConfigDefinition(
+        name="max.message.bytes",
+        type=ConfigType.INT,
+        default=str(1024 * 1024 + 12),
+        meaning="The largest record batch, as compressed by the producer.",
+        problem=number(0, 64 * 1024 * 1024),
+    ),
+    ConfigDefinition(
+        name="message.timestamp.after.max.ms",
+        type=ConfigType.LONG,
+        default="3600000",
+        meaning="How far a record's timestamp may lie in the future.",
+        problem=number(0, INT64_MAX),
+    ),
+    ConfigDefinition(
+        name="message.timestamp.before.max.ms",
+        type=ConfigType.LONG,
+        default=str(INT64_MAX),
+        meaning="How far a record's timestamp may lie in the past.",
+        problem=number(0, INT64_MAX),
+    ),
+    ConfigDefinition(
+        name="message.timestamp.type",
+        type=ConfigType.STRING,
+        default="CreateTime",
+        meaning="Whose time a record has: the producer's (CreateTime) or the broker's (LogAppendTime).",
+        problem=one_of("CreateTime", "LogAppendTime"),
+    ),
+    ConfigDefinition(
+        name="retention.bytes",
+        type=ConfigType.LONG,
+        default="-1",
+        meaning="How many bytes a partition keeps at least, before its oldest records go; -1: all.",
+        problem=number(-1, INT64_MAX),
+    ),
+    ConfigDefinition(
+        name="retention.ms",
+        type=ConfigType.LONG,
+        default="-1",
+        meaning="How long records are kept, by their timestamps; -1: for ever.",
+        problem=number(-1, INT64_MAX),
+    ),
+)
+
+TOPIC_CONFIGS: Mapping[str, ConfigDefinition] = {
+    definition.name: definition
+    for definition in sorted(
+        (*_DEFINITIONS, *CONFIGS_WITHOUT_EFFECT, *VALUE_CONFIGS), key=lambda definition: definition.name
+    )
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicConfig:
+    compression: Compression
+    max_message_bytes: int
+    timestamp_after_max_ms: int
+    timestamp_before_max_ms: int
+    log_append_time: bool
+    keys_required: bool
+    """The topic is a compacted one: records without a key could never be replaced."""
+    retention_ms: int | None
+    retention_bytes: int | None
+    validation: Validation
+    """What is asked of values before they are stored."""
+
+
+def check_topic_config(config: Mapping[str, str]) -> None:
+    """Raise InvalidTopicConfig, naming the first config that is unknown or has a value that cannot be used."""
+    for name, value in config.items():
+        definition = TOPIC_CONFIGS.get(name)
+        if definition is None:
+            raise InvalidTopicConfig(f"unknown topic config '{name}'; known are: {', '.join(TOPIC_CONFIGS)}")
+        if (problem := definition.problem(value)) is not None:
+            raise InvalidTopicConfig(f"topic config '{name}': {problem}")
+    if (problem := problem_together(config)) is not None:
+        raise InvalidTopicConfig(problem)
+
+
+def kept_topic_config(config: Mapping[str, str]) -> Mapping[str, str]:
+    """The config as it is stored. `config` has been checked."""
+    return {name: TOPIC_CONFIGS[name].kept(value) for name, value in config.items()}
+
+
+def table_namespace(config: Mapping[str, str]) -> Namespace | None:
+    """Where the topic's table shall be; None where nobody has said so."""
+    asked = config.get(TABLE_NAMESPACE)
+    return None if asked is None else tuple(asked.split("."))
+
+
+def lists_its_table(config: Mapping[str, str]) -> bool:
+    """Whether the catalog shows the table of a topic with this config."""
+    return config.get(TABLE_ENABLE) != _FALSE
+
+
+def drops_its_table(config: Mapping[str, str]) -> bool:
+    """Whether the table of a topic with this config goes when the topic does."""
+    return config.get(ON_TOPIC_DELETE) == _DROP
+
+
+def typed_topic_config(config: Mapping[str, str]) -> TopicConfig:
+    """The config with defaults filled in. `config` has been checked."""
+
+    def value(name: str) -> str:
+        return config.get(name, TOPIC_CONFIGS[name].default)
+
+    policies = {policy.strip() for policy in value("cleanup.policy").split(",")}
+    deletes = "delete" in policies
+    return TopicConfig(
+        compression=Compression(value("compression.type")),
+        keys_required="compact" in policies,
+        max_message_bytes=int(value("max.message.bytes")),
+        timestamp_after_max_ms=int(value("message.timestamp.after.max.ms")),
+        timestamp_before_max_ms=int(value("message.timestamp.before.max.ms")),
+        log_append_time=value("message.timestamp.type") == "LogAppendTime",
+        retention_ms=_unless_forever(int(value("retention.ms"))) if deletes else None,
+        retention_bytes=_unless_forever(int(value("retention.bytes"))) if deletes else None,
+        validation=Validation(value(VALIDATE)),
+    )
+
+
+def _unless_forever(number: int) -> int | None:
+    return None if number < 0 else number

@@ -1,0 +1,1 @@
+"""The format of a table file: columns, footer, runs, block checksums."""

@@ -1,0 +1,58 @@
+"""Typed columns of a file: the user's own, in front of the system's, and what the footer says of how to read them.
+
+    {"version": 1, "layout": ..., "writers": [...], "shapes": [...]}      under the key `lakestream.values`
+
+This room moves the columns and keeps the text; what they mean is known to the codecs of the contract, which are passed
+in. A row whose columns give its value back exactly (form 0) has no bytes of its own: to replay it, the codecs write
+them again from the columns, by nothing but what the file's own footer says.
+"""
+
+from typing import Protocol
+
+import pyarrow as pa
+
+from lakestream.storage.tablefile.format.columns import ERROR, FIELD_ID, FORM, SCHEMA_ID, SHAPE
+
+VALUES_KEY = "lakestream.values"
+HIDDEN_OF_TYPED = (FORM, SCHEMA_ID, SHAPE, ERROR)
+"""Every file with typed columns has these; where they are null they take next to nothing."""
+
+
+class Restorer(Protocol):
+    def restore(self, rules: str, rows: pa.RecordBatch) -> pa.Array:
+        """The values of rows as they were produced, null where there was none. `rows` has the user's columns, the
+        hidden ones and `__value`; `rules` is what the footer says. Raises ValueError where they do not fit."""
+        ...
+
+
+class NoTypedValues:
+    """For readers of raw topics alone."""
+
+    def restore(self, rules: str, rows: pa.RecordBatch) -> pa.Array:
+        raise ValueError("it has typed columns, and no codec was given to read them")
+
+
+def leaf_ids(schema: pa.Schema) -> dict[tuple[str, ...], int]:
+    """Field ids of Parquet's leaf columns, by path, of the user's columns."""
+    found: dict[tuple[str, ...], int] = {}
+    for field in schema:
+        _add_leaves(field, (field.name,), found)
+    return found
+
+
+def field_id(field: pa.Field) -> int:
+    return int(field.metadata[FIELD_ID])
+
+
+def _add_leaves(field: pa.Field, path: tuple[str, ...], found: dict[tuple[str, ...], int]) -> None:
+    kind = field.type
+    if pa.types.is_struct(kind):
+        for child in kind:
+            _add_leaves(child, (*path, child.name), found)
+    elif pa.types.is_map(kind):
+        _add_leaves(kind.key_field, (*path, "key_value", "key"), found)
+        _add_leaves(kind.item_field, (*path, "key_value", "value"), found)
+    elif pa.types.is_list(kind):
+        _add_leaves(kind.value_field, (*path, "list", "element"), found)
+    else:
+        found[path] = field_id(field)

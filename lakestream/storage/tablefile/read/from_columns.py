@@ -1,0 +1,246 @@
+"""Rows of the table back to records: one row group, only the columns that are needed, from the bytes of just those.
+
+    rows_of_group    all of its records, to be kept
+    Group            its values a page at a time, and its other columns (page_by_page.py)
+
+The bytes lie in one stretch of the file. Parquet's reader wants a whole file, so it gets one that has nothing but this
+stretch; its buffers are slices, not copies. Values, most of the bytes, stay in their pages where they can (pages.py).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from lakestream.storage.records.decode import SCHEMA
+from lakestream.storage.records.encode import VIEWS_SCHEMA
+from lakestream.storage.records.header import HEADER_BYTES, NO_TIMESTAMP, Bytes
+from lakestream.storage.records.paged import ValuePage
+from lakestream.storage.tablefile.format.blocks import BadBlocks
+from lakestream.storage.tablefile.format.columns import HEADERS, KEY, OFFSET, TIMESTAMP, VALUE
+from lakestream.storage.tablefile.format.errors import MalformedTableFile
+from lakestream.storage.tablefile.format.footer import Footer
+from lakestream.storage.tablefile.format.typed import Restorer
+from lakestream.storage.tablefile.read.group_bytes import RECORD_COLUMNS, GroupBytes
+from lakestream.storage.tablefile.read.pages import BadPages, are_plain, plain_pages
+from lakestream.storage.tablefile.write.metrics import starts_at
+
+_OTHERS = (OFFSET, TIMESTAMP, KEY, HEADERS)
+_OTHERS_SCHEMA = SCHEMA.remove(SCHEMA.get_field_index("value"))
+
+
+class Times(NamedTuple):
+    offsets: NDArray[np.int64]
+    timestamps_ms: NDArray[np.int64]
+
+
+class Group:
+    """A row group, from its bytes, which are checked. Of raw topics, nothing is read before it is asked for."""
+
+    def __init__(self, footer: Footer, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> None:
+        _check_bytes(footer, wanted, data)
+        self._footer = footer
+        self._wanted = wanted
+        self._data = data
+        self._restorer = restorer
+        self._all = None if footer.rules is None else _read(footer, wanted, data)
+        """Where values are in columns, these are needed in any case, and all are read at once."""
+
+    def others(self) -> pa.RecordBatch:
+        """All of the records but their values."""
+        return _others(self._footer, self._wanted, self._read(_OTHERS))
+
+    def value_pages(self) -> Iterator[ValuePage]:
+        """The values, page by page, as far as they can be read without a copy: perhaps none at all."""
+        return _value_pages(self._footer, self._wanted, self._data)
+
+    def values(self) -> pa.Array:
+        """All values, as Arrow reads them."""
+        return _values(self._footer, self._wanted, self._read((VALUE,)), self._restorer)
+
+    def records(self, others: pa.RecordBatch, values: pa.Array, first: int) -> pa.RecordBatch:
+        """Some of the group's rows from `first` on, as `records.encode` takes them."""
+        _check_raw(self._footer, self._wanted.group, values, first)
+        offset, timestamp, key, headers = others.slice(first, len(values)).columns
+        schema = VIEWS_SCHEMA if pa.types.is_binary_view(values.type) else SCHEMA
+        return pa.RecordBatch.from_arrays([offset, timestamp, key, values, headers], schema=schema)
+
+    def _read(self, columns: Sequence[str]) -> pa.Table:
+        return self._all if self._all is not None else _read(self._footer, self._wanted.only(columns), self._data)
+
+
+def rows_of_group(footer: Footer, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> pa.RecordBatch:
+    """The records of a row group, all of them at once."""
+    group = Group(footer, wanted, data, restorer)
+    others = group.others()
+    pages = [page.array() for page in group.value_pages()]
+    is_whole = sum(map(len, pages)) == others.num_rows
+    return group.records(others, pa.concat_arrays(pages) if is_whole else group.values(), 0)
+
+
+def _others(footer: Footer, wanted: GroupBytes, table: pa.Table) -> pa.RecordBatch:
+    """All of the records but their values, checked."""
+    others = pa.RecordBatch.from_arrays(
+        [
+            _column(table, OFFSET),
+            pa.array(_millis(_column(table, TIMESTAMP))),
+            _column(table, KEY) if KEY in wanted.columns else pa.nulls(table.num_rows, pa.binary()),
+            _column(table, HEADERS) if HEADERS in wanted.columns else _no_headers(table.num_rows),
+        ],
+        schema=_OTHERS_SCHEMA,
+    )
+    _check_offsets(footer, wanted.group, others.column(0).to_numpy())
+    return others
+
+
+def _value_pages(footer: Footer, wanted: GroupBytes, data: Bytes) -> Iterator[ValuePage]:
+    if footer.rules is not None:
+        return
+    parquet = footer.metadata.row_group(wanted.group)
+    at = footer.leaves.index(VALUE)
+    chunk = parquet.column(at)
+    if not are_plain(footer.metadata.schema.column(at), chunk):
+        return
+    start = starts_at(chunk) - wanted.at
+    try:
+        yield from plain_pages(chunk, memoryview(data)[start : start + chunk.total_compressed_size])
+    except (BadPages, pa.ArrowException, OSError) as error:
+        raise _damaged(footer, wanted, error) from error
+
+
+def _values(footer: Footer, wanted: GroupBytes, table: pa.Table, restorer: Restorer) -> pa.Array:
+    if footer.rules is None:
+        return _column(table, VALUE)
+    names = [name for name in wanted.columns if name not in RECORD_COLUMNS or name == VALUE]
+    rows = pa.RecordBatch.from_arrays([_column(table, name) for name in names], names=names)
+    try:
+        return restorer.restore(footer.rules, rows)
+    except (ValueError, LookupError, pa.ArrowException) as error:
+        raise MalformedTableFile(
+            f"the values of row group {wanted.group} of table file {footer.path} cannot be read from their columns: "
+            f"{error}. Restore the object, or run the version that wrote it"
+        ) from error
+
+
+def times_of_group(footer: Footer, wanted: GroupBytes, data: Bytes) -> Times:
+    _check_bytes(footer, wanted, data)
+    table = _read(footer, wanted, data)
+    times = Times(_column(table, OFFSET).to_numpy(), _millis(_column(table, TIMESTAMP)))
+    _check_offsets(footer, wanted.group, times.offsets)
+    return times
+
+
+def _check_offsets(footer: Footer, group: int, offsets: NDArray[np.int64]) -> None:
+    """The rows are those that the footer promises: encoding relies on it, and so do readers."""
+    first = 0
+    fit = len(offsets) == sum(run.rows for run in footer.groups[group])
+    for run in footer.groups[group] if fit else ():
+        own = offsets[first : first + run.rows]
+        last = run.base_offset if run.is_raw else run.last_offset
+        fit = fit and bool(own[0] == run.base_offset and own[-1] == last and (own[1:] > own[:-1]).all())
+        first += run.rows
+    if not fit:
+        raise MalformedTableFile(
+            f"row group {group} of table file {footer.path} does not hold the offsets that its footer lists: restore it"
+        )
+
+
+def _check_raw(footer: Footer, group: int, values: pa.Array, first: int) -> None:
+    """Where a raw batch is promised, one can be. `first` is the row of the first value."""
+    row = 0
+    for run in footer.groups[group]:
+        is_here = run.is_raw and first <= row < first + len(values)
+        if is_here and len(values[row - first].as_py() or b"") < HEADER_BYTES:
+            raise MalformedTableFile(f"row {row} of row group {group} of table file {footer.path} holds no batch")
+        row += run.rows
+
+
+def _check_bytes(footer: Footer, wanted: GroupBytes, data: Bytes) -> None:
+    if len(data) != wanted.length:
+        raise MalformedTableFile(f"table file {footer.path} is cut short: restore the object")
+    try:
+        footer.blocks.check(wanted.at, data)
+    except BadBlocks as error:
+        raise _damaged(footer, wanted, error) from error
+
+
+def _read(footer: Footer, wanted: GroupBytes, data: Bytes) -> pa.Table:
+    """From bytes that were checked."""
+    try:
+        source = pa.PythonFile(_Stretch(data, wanted.at), mode="r")
+        file = pq.ParquetFile(source, metadata=footer.metadata, pre_buffer=False)
+        table = file.read_row_group(wanted.group, columns=list(wanted.columns), use_threads=False)
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(footer, wanted, error) from error
+    return table
+
+
+def _damaged(footer: Footer, wanted: GroupBytes, error: Exception) -> MalformedTableFile:
+    return MalformedTableFile(
+        f"row group {wanted.group} of table file {footer.path} is damaged: {error}. Restore the object"
+    )
+
+
+class _Stretch:
+    """A file of which only the bytes from `at` on are there."""
+
+    closed = False
+
+    def __init__(self, data: Bytes, at: int) -> None:
+        self._data = pa.py_buffer(data)
+        self._at = at
+        self._position = 0
+
+    def seek(self, position: int, whence: int = 0) -> int:
+        base = (0, self._position, self._at + self._data.size)[whence]
+        self._position = base + position
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def read_buffer(self, length: int) -> pa.Buffer:
+        start = self._position - self._at
+        if not 0 <= start <= self._data.size:
+            raise OSError(f"byte {self._position} lies outside of the row group")
+        piece = self._data.slice(start, min(length, self._data.size - start))
+        self._position += piece.size
+        return piece
+
+    def read(self, length: int) -> bytes:
+        content: bytes = self.read_buffer(length).to_pybytes()
+        return content
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        pass
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    column = table.column(name)
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _millis(times: pa.Array) -> NDArray[np.int64]:
+    micros = np.frombuffer(times.buffers()[1], np.int64)[times.offset : times.offset + len(times)]
+    millis: NDArray[np.int64] = micros // 1000
+    if times.null_count:
+        millis[times.is_null().to_numpy(zero_copy_only=False)] = NO_TIMESTAMP
+    return millis
+
+
+def _no_headers(rows: int) -> pa.Array:
+    nothing = pa.array([], SCHEMA.field("headers").type.value_type)
+    lists = pa.py_buffer(np.zeros(rows + 1, np.int32))
+    return pa.Array.from_buffers(SCHEMA.field("headers").type, rows, [None, lists], 0, children=[nothing])

@@ -1,0 +1,1 @@
+"""Writing a table file from a stretch of the log."""

@@ -1,0 +1,1 @@
+"""Spark: sessions, the worker processes, and the catalog and stores in Spark's words."""

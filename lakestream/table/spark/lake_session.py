@@ -1,0 +1,108 @@
+"""A Spark session that reads tables through the catalog, as a stock Spark with Iceberg does; for commands.
+
+Not the pipeline's session (session.py): this one has Iceberg's library in the JVM, ends with the command, and asks the
+catalog anew for every query.
+"""
+
+import logging
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
+
+from lakestream.model.errors import Unavailable
+from lakestream.table.spark.catalog import catalog_settings, library_settings
+from lakestream.table.spark.class_archive import archive_options
+from lakestream.table.spark.quiet_java import quiet_java
+from lakestream.table.spark.remote_files import RemoteFiles
+from lakestream.table.spark.session import local_addresses
+
+_QUERY_LOGGER = "SQLQueryContextLogger"
+"""Where pyspark writes a stack of Java's for every query that is wrong. Whoever asked is told in a sentence."""
+_JAVA_CLASS = re.compile(r"^(?:[\w$]+\.)+[\w$]+: ")
+
+
+class NoSpark(Unavailable):
+    """Spark did not start. Its own message says why."""
+
+
+@contextmanager
+def lake_session(
+    uri: str, *, name: str, master: str, files: RemoteFiles, headers: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
+    """With the catalog at `uri` as `lake`, asked with `headers`. Where Spark runs already it is used, in a session of
+    its own, and left."""
+    PySparkLogger.getLogger(_QUERY_LOGGER).disabled = True
+    running = SparkSession.getActiveSession()
+    session = _open(name, master, files) if running is None else running.newSession()
+    if running is None:
+        _end_at_interrupt()
+    for setting, value in catalog_settings(uri, files, headers or {}).items():
+        session.conf.set(setting, value)
+    try:
+        yield session
+    finally:
+        if running is None:
+            with suppress(Py4JError, OSError):  # Java may have been told to end as well, and be gone
+                session.stop()
+
+
+def _end_at_interrupt() -> None:
+    """Ctrl-C ends the command. Spark has set a handler that calls off its jobs first, which fails where Java has heard
+    of it as well; and py4j logs a stack before it passes the interrupt on."""
+    with suppress(ValueError):  # of a thread that is not the main one
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    logging.getLogger().addFilter(lambda record: not str(record.msg).startswith("KeyboardInterrupt"))
+
+
+def first_line(error: BaseException) -> str:
+    """What went wrong, without the plan and the stack that Spark adds."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+def cause(error: BaseException) -> str:
+    """The innermost reason that Java gives, in one line; what went wrong in the catalog comes so, as it is."""
+    lines = str(error).splitlines()
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    thrown = [line.removeprefix(": ") for line in lines if line.startswith(": ")]
+    return causes[-1] if causes else thrown[0] if thrown else first_line(error)
+
+
+def without_class(reason: str) -> str:
+    """`org.apache.iceberg.exceptions.ForbiddenException: Forbidden: ...` -> `Forbidden: ...`"""
+    return _JAVA_CLASS.sub("", reason)
+
+
+def _open(name: str, master: str, files: RemoteFiles) -> SparkSession:
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise NoSpark("Spark needs Java 17 or later: install it, or set JAVA_HOME")
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder: SparkSession.Builder = SparkSession.builder
+    builder = builder.master(master).appName(name)
+    for setting, value in {**_settings(files), **local_addresses(master)}.items():
+        builder = builder.config(setting, value)
+    with quiet_java() as said:
+        try:
+            return builder.getOrCreate()
+        except (PySparkException, Py4JError, OSError, RuntimeError) as error:
+            raise NoSpark(f"Spark did not start: {said.why() or first_line(error)}") from error
+
+
+def _settings(files: RemoteFiles) -> dict[str, str]:
+    return {
+        **library_settings(files),
+        "spark.driver.defaultJavaOptions": archive_options(),  # before what someone's own configuration adds
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+    }

@@ -1,0 +1,35 @@
+"""SQL on Spark, through the catalog like any other Spark: for `lakestream sql --engine spark`."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+
+from lakestream.model.errors import LakestreamError
+from lakestream.model.table import STREAMS
+from lakestream.table.spark.catalog import CATALOG
+from lakestream.table.spark.lake_session import cause, first_line, lake_session, without_class
+from lakestream.table.spark.remote_files import remote_files
+
+
+class QueryFailed(LakestreamError):
+    """Spark could not answer. Change the query as it says."""
+
+
+@contextmanager
+def ask_spark(
+    uri: str, query: str, *, master: str, objects_url: str, objects_options: Mapping[str, str]
+) -> Iterator[pa.RecordBatchReader]:
+    """The answer to `query`, with the catalog at `uri` as `lake` and the topics' tables at hand."""
+    files = remote_files(objects_url, objects_options)
+    with lake_session(uri, name="lakestream-sql", master=master, files=files) as session:
+        try:
+            session.sql(f"USE {CATALOG}.{'.'.join(STREAMS)}")
+            answer: pa.Table = session.sql(query).toArrow()
+        except PySparkException as error:
+            raise QueryFailed(f"{first_line(error)}\n`SHOW TABLES` lists the tables") from None
+        except Py4JError as error:  # what Spark does not know of: Iceberg's own, with the catalog's words in it
+            raise QueryFailed(without_class(cause(error))) from None
+        yield answer.to_reader()

@@ -1,0 +1,117 @@
+"""Rewriting on Spark: tasks go out in a closure, results come back as text; `mapInArrow` calls our code in between.
+
+    session.range(slices) -> mapInArrow(rewrite the tasks of these slices) -> collect
+
+Each worker opens the object store itself. A task that fails says so in its result; if a whole worker dies, Spark begins
+its task again in another.
+"""
+
+import asyncio
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+
+import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark import TaskContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from lakestream.table.compaction.rewrite import rewrite_task
+from lakestream.table.compaction.rounds import RewriteFailed
+from lakestream.table.compaction.task import RewriteTask, TaskResult
+from lakestream.world.chance import SystemChance
+from lakestream.world.clock import SystemClock
+from lakestream.world.ids import Ids
+from lakestream.world.objects.open import open_objects
+from lakestream.world.threads import ThreadPool, Threads
+
+SLICES_PER_CORE_MAX = 8
+"""Small tasks share a slice: Spark needs about ten milliseconds for each. They are dealt out from the largest down, so
+that no slice gets more than one of those that take long."""
+_BROKEN = (Py4JError, PySparkException, ConnectionError, EOFError)
+"""What is raised where Java, or Spark in it, does not do its part."""
+_RESULT = "result"
+_WORKER_THREADS = 8
+"""For files: reads in flight, and the work itself."""
+
+
+class SparkRewriter:
+    def __init__(self, session: SparkSession, threads: Threads) -> None:
+        """`threads`: one thread of ours waits for Spark."""
+        self._session = session
+        self._threads = threads
+
+    @property
+    def parallel(self) -> int:
+        return int(self._session.sparkContext.defaultParallelism)
+
+    async def warm_up(self) -> None:
+        """Start the workers and have Spark plan such a job once: the first takes seconds."""
+        await self._threads.run(self._run, ())
+
+    async def rewrite(self, tasks: Sequence[RewriteTask]) -> list[TaskResult]:
+        largest_first = sorted(tasks, key=lambda task: -task.bytes)
+        try:
+            return await self._threads.run(self._run, tuple(largest_first))
+        except _BROKEN as error:
+            raise RewriteFailed(f"Spark did not finish the round: {reason_of(error)}") from error
+
+    def cancel(self) -> None:
+        """End what runs: it raises RewriteFailed."""
+        with suppress(*_BROKEN):  # Java is gone: nothing runs
+            self._session.sparkContext.cancelAllJobs()
+
+    async def close(self) -> None:
+        """End the session, as far as there still is one."""
+        with suppress(*_BROKEN):
+            await self._threads.run(self._session.stop)
+
+    def _run(self, tasks: tuple[RewriteTask, ...]) -> list[TaskResult]:
+        slices = min(max(len(tasks), self.parallel), self.parallel * SLICES_PER_CORE_MAX)
+        packed = tuple(map(pickle.dumps, tasks))
+        frame = self._session.range(0, slices, 1, slices).mapInArrow(_rewriting(packed, slices), f"{_RESULT} string")
+        return [TaskResult.from_json(row[0]) for row in frame.collect()]
+
+
+def _rewriting(tasks: tuple[bytes, ...], slices: int) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    """The function that Spark sends to its workers, tasks and all. Each worker unpacks its own alone."""
+
+    def rewrite(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        numbers = [number for batch in batches for number in batch.column(0).to_pylist()]
+        own = [pickle.loads(task) for number in numbers for task in tasks[number::slices]]
+        results = asyncio.run(rewrite_all(own, attempt=_attempt()))
+        yield pa.record_batch({_RESULT: pa.array([result.to_json() for result in results], pa.string())})
+
+    return rewrite
+
+
+async def rewrite_all(tasks: Sequence[RewriteTask], *, attempt: int = 0) -> list[TaskResult]:
+    """One after the other, in this process."""
+    if not tasks:
+        return []
+    clock, threads = SystemClock(), ThreadPool(_WORKER_THREADS, "rewrite")
+    objects = await open_objects(
+        tasks[0].objects_url,
+        clock=clock,
+        ids=Ids(clock, SystemChance()),
+        threads=threads,
+        options=tasks[0].objects_options,
+        probe=False,
+    )
+    try:
+        return [await rewrite_task(task, objects=objects, threads=threads, attempt=attempt) for task in tasks]
+    finally:
+        await objects.close()
+        threads.close()
+
+
+def _attempt() -> int:
+    context = TaskContext.get()
+    return 0 if context is None else int(context.attemptNumber())
+
+
+def reason_of(error: BaseException) -> str:
+    """In one line. Where it came from Java, the first says only what was called, and the second what happened."""
+    first, *others = [*str(error).strip().splitlines(), ""]
+    return others[0].removeprefix(": ") if others and others[0].startswith(": ") else first or type(error).__name__

@@ -1,0 +1,1 @@
+"""Upkeep of tables: retention, and the removal of files that nothing refers to."""

@@ -1,0 +1,88 @@
+"""Files of ours that no place in the log's index names: values that were set aside, and rows that were repaired.
+
+    files of `quarantine`, and of `main` in the log's folder but not on `log`  ->  footers (kept): last offsets
+    ->  those of whose records all lie below the starts of their partitions: retention lets go of them as well
+
+They hold copies of records that `log` has; what others wrote to `main` lies in the table's own folder, and is theirs.
+Starts never fall, so a file that was judged to go may go at any time later.
+"""
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+import structlog
+
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.topic.topic_commits import TopicCommits
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.errors import LakestreamError
+from lakestream.model.table import MAIN_BRANCH, QUARANTINE_BRANCH, TablePointer
+from lakestream.model.topic import TopicId
+from lakestream.storage.tablefile.format.footer import ending_bytes, parse_footer
+from lakestream.world.objects.store import ObjectStore
+
+log = structlog.get_logger(__name__)
+
+TAIL_BYTES = 64 * 1024
+"""The footer of such a file: it is small, as most values are not broken."""
+KEPT_MAX = 10_000
+"""Files whose last offsets are kept in mind; above it all are read again."""
+
+LastOffsets = Mapping[int, int]
+"""By number of the partition."""
+
+
+class Copies:
+    def __init__(
+        self, store: MetadataStore, objects: ObjectStore, locations: TableObjects, commits: TopicCommits
+    ) -> None:
+        self._store = store
+        self._objects = objects
+        self._locations = locations
+        self._commits = commits
+        self._kept: dict[str, LastOffsets] = {}
+
+    async def let_go(self, pointer: TablePointer, topic: TopicId, log_files: AbstractSet[str]) -> frozenset[str]:
+        """Those that hold nothing from the log's start on. `log_files` are all of `log`. Raises DamagedTable."""
+        own = f"{self._locations.log_folder(pointer.id)}/"
+        on_main = await self._commits.branch_files(pointer, MAIN_BRANCH) - log_files
+        candidates = {file for file in on_main if file.startswith(own)}
+        candidates |= await self._commits.branch_files(pointer, QUARANTINE_BRANCH)
+        if not candidates:
+            return frozenset()
+        starts = await self._starts(topic)
+        return frozenset([file for file in sorted(candidates) if await self._is_below(file, starts)])
+
+    async def _starts(self, topic: TopicId) -> dict[int, int]:
+        """The first offset of each partition, by number; none of a topic that was deleted."""
+        found = next((one for one in (await self._store.topics()).topics if one.id == topic), None)
+        if found is None:
+            return {}
+        sizes = await self._store.tails(found.partitions)
+        return {
+            number: sizes[partition].tail.log_start
+            for number, partition in enumerate(found.partitions)
+            if partition in sizes
+        }
+
+    async def _is_below(self, file: str, starts: Mapping[int, int]) -> bool:
+        try:
+            ends = await self._last_offsets(file)
+        except LakestreamError as error:
+            # What cannot be read is not let go of; the rest of the table does not wait for it.
+            log.warning("a file cannot be looked into", file=file, error=str(error))
+            return False
+        return all(last < starts.get(number, 0) for number, last in ends.items())
+
+    async def _last_offsets(self, file: str) -> LastOffsets:
+        if (kept := self._kept.get(file)) is not None:
+            return kept
+        key = self._locations.key_of(file)
+        tail, size = await self._objects.get_tail(key, TAIL_BYTES)
+        if (length := ending_bytes(file, tail, size)) > len(tail):
+            tail = await self._objects.get_range(key, size - length, length)
+        extents = parse_footer(file, tail, size).extents
+        if len(self._kept) >= KEPT_MAX:
+            self._kept.clear()
+        self._kept[file] = found = {number: own[-1].last_offset for number, own in extents.items()}
+        return found

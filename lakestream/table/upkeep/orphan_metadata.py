@@ -1,0 +1,114 @@
+"""Metadata files, manifests and manifest lists that no table refers to: left by commits that crashed, they go.
+
+    a few tables at a time -> list what commits wrote -> read the table's pointer -> delete what can never be needed
+                           -> what waits for a commit past the grace -> the table passes that version, and it goes too
+    kept after its topic   -> the same, and what its jobs left -> nobody has changed it for a grace -> an ordinary table
+
+Tables take turns, so that a look costs the same however many there are; one that has not moved since it was last
+looked at costs nothing. What a commit under way has written is never touched: commit_names.py says how it is told. An
+idle table may have such objects for long: what was rolled ahead for a commit that does not come, or what a gateway that
+was killed had written. Age alone would not do, since their writer may only be asleep; after the version was passed, it
+finds that someone else was faster.
+
+A table that outlived its topic is looked at until it is an ordinary one: those who still worked for the topic when it
+was deleted may write a moment later. Then it is left alone, since what lies there is its owner's business.
+"""
+
+from collections.abc import Mapping
+
+import structlog
+
+from lakestream.catalog.files.commit_names import is_awaiting, version_of
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.topic.topic_commits import TopicCommits
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.errors import Conflict, what_went_wrong
+from lakestream.model.table import TableId, TableKind, TablePointer
+from lakestream.table.upkeep.orphan_data import SWEPT_KINDS, LeftFiles
+from lakestream.world.clock import Clock
+
+log = structlog.get_logger(__name__)
+
+TABLES_AT_ONCE = 20
+"""A table has some hundred manifest lists at most; most of them are in memory."""
+
+
+class LeftCommits:
+    def __init__(
+        self,
+        store: MetadataStore,
+        locations: TableObjects,
+        commits: TopicCommits,
+        left_files: LeftFiles,
+        clock: Clock,
+        *,
+        grace_ms: int,
+    ) -> None:
+        self._store = store
+        self._locations = locations
+        self._commits = commits
+        self._left_files = left_files
+        self._clock = clock
+        self._grace_ms = grace_ms
+        self._turns: list[TableId] = []
+        """Tables that are still to be looked at before all of them have their turn again."""
+        self._seen: dict[TableId, str] = {}
+        """Where each topic's table was when it was last looked at and had nothing that waits."""
+
+    async def sweep(self) -> None:
+        """Look at the tables whose turn it is."""
+        if not self._turns:
+            self._turns = await self._store.tables.table_ids(SWEPT_KINDS)
+            self._seen = {table: self._seen[table] for table in self._turns if table in self._seen}
+        looked_at = 0
+        while self._turns and looked_at < TABLES_AT_ONCE:
+            table = self._turns.pop(0)
+            try:
+                looked_at += await self._look_at(table)
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with one table, the others have their turn
+                log.warning("leftovers of a table could not be looked for", table=table, error=what_went_wrong(error))
+                looked_at += 1
+
+    async def _look_at(self, table: TableId) -> bool:
+        """False: there was no need to."""
+        pointer = await self._store.tables.table_with_id(table)
+        if pointer is None or (pointer.kind is TableKind.TOPIC and self._seen.get(table) == pointer.metadata_location):
+            return False
+        # Listed first: what is committed meanwhile is then found to be referred to.
+        listed = await self._locations.written_below(self._locations.commits_folder(table))
+        pointer = await self._store.tables.table_with_id(table)
+        if pointer is None or pointer.kind not in SWEPT_KINDS:
+            return True
+        await self._clear(listed, pointer)
+        version = version_of(pointer.metadata_location)
+        awaiting = [written_ms for location, written_ms in listed.items() if is_awaiting(location, version)]
+        if awaiting:
+            if max(awaiting) <= self._clock.wall_ms() - self._grace_ms:
+                await self._pass_version(listed, pointer)
+        elif pointer.kind is TableKind.KEPT:
+            await self._let_go(table)
+        else:
+            self._seen[table] = pointer.metadata_location
+        return True
+
+    async def _clear(self, listed: Mapping[str, int], pointer: TablePointer) -> None:
+        leftovers = await self._commits.leftovers(list(listed), pointer)
+        if leftovers:
+            log.info("files of commits that were never made are deleted", table=pointer.id, files=len(leftovers))
+            await self._locations.delete(leftovers)
+
+    async def _pass_version(self, listed: Mapping[str, int], pointer: TablePointer) -> None:
+        prepared = await self._commits.pass_version(pointer)
+        try:
+            await self._store.tables.move_tables([prepared.move])
+        except Conflict:
+            await self._commits.abandon(prepared)  # someone has committed: the next look begins from there
+            return
+        await self._commits.finish(prepared)
+        await self._clear(listed, prepared.move.pointer)
+
+    async def _let_go(self, table: TableId) -> None:
+        """No job of a topic that is gone can be committed any more: whatever no snapshot reaches is left over."""
+        await self._left_files.clear(table)
+        if await self._store.tables.make_ordinary(table, self._grace_ms):
+            log.info("a table that outlived its topic is an ordinary one now", table=table)
