@@ -26,7 +26,7 @@ from lakestream.model.broker import BrokerSpec
 from lakestream.storage.cache.segment_cache import CacheMetrics, SegmentCache
 from lakestream.storage.garbage.duties import Duties, GarbageLimits, GarbageMetrics
 from lakestream.storage.index.index import Index
-from lakestream.storage.reader.reader import Reader
+from lakestream.storage.reader.reader import LogReader
 from lakestream.storage.reader.segment_reader import ReadMetrics, SegmentReader
 from lakestream.storage.tablefile.read.loading import TableFiles, TableReadMetrics
 from lakestream.storage.tablefile.read.reader import TableFileReader
@@ -123,7 +123,7 @@ async def build_broker(
         footer_bytes_max=limits.table_footer_bytes,
         restorer=ContractRestorer(),
     )
-    reader = Reader(
+    reader = LogReader(
         SegmentReader(objects, cache, tasks, metrics),
         TableFileReader(table_files, threads, tasks, cache_bytes_max=limits.table_cache_bytes),
     )

@@ -24,7 +24,7 @@ from lakestream.model.errors import (
 from lakestream.model.place import PartitionView, Tail
 from lakestream.model.topic import PartitionId
 from lakestream.storage.index.index import Index
-from lakestream.storage.reader.reader import Reader
+from lakestream.storage.reader.reader import LogReader
 from lakestream.storage.records.run import Run
 from lakestream.storage.tablefile.read.encoded import Encoding
 from lakestream.storage.tablefile.read.reader import DEFAULT_ENCODING
@@ -74,7 +74,7 @@ class FetchMetrics(Protocol):
 
 
 class Fetching:
-    def __init__(self, index: Index, reader: Reader, wakeups: Wakeups, clock: Clock, metrics: FetchMetrics) -> None:
+    def __init__(self, index: Index, reader: LogReader, wakeups: Wakeups, clock: Clock, metrics: FetchMetrics) -> None:
         self._index = index
         self._reader = reader
         self._wakeups = wakeups

@@ -17,7 +17,7 @@ from lakestream.model.errors import LakestreamError, ObjectMissing, SegmentLost,
 from lakestream.model.place import FileSpan, Span, Tail
 from lakestream.model.topic import PartitionId
 from lakestream.storage.reader.placed import PlacedBatch, batches_of
-from lakestream.storage.reader.reader import Reader
+from lakestream.storage.reader.reader import LogReader
 from lakestream.storage.records.errors import BadBatch
 from lakestream.storage.records.header import read_header
 from lakestream.storage.records.timestamps import Found, first_at_or_after, max_timestamp
@@ -48,7 +48,7 @@ class _Unreadable(Exception):
 
 class Offsets:
     def __init__(
-        self, store: MetadataStore, reader: Reader, threads: Threads, losses: Losses, decompressed_bytes_max: int
+        self, store: MetadataStore, reader: LogReader, threads: Threads, losses: Losses, decompressed_bytes_max: int
     ) -> None:
         self._store = store
         self._reader = reader

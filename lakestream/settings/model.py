@@ -52,11 +52,11 @@ HostPorts = Annotated[
 Options = Annotated[dict[str, str], BeforeValidator(_options)]
 
 
-class Group(BaseModel):
+class SettingsGroup(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class KafkaSettings(Group):
+class KafkaSettings(SettingsGroup):
     listeners: HostPorts = Field(
         default=(Address("127.0.0.1", 9092),),
         description="Where Kafka clients connect: HOST:PORT, several separated by commas.",
@@ -82,11 +82,11 @@ class KafkaSettings(Group):
     )
 
 
-class HttpSettings(Group):
+class HttpSettings(SettingsGroup):
     listen: HttpHostPort = Field(default=Address("127.0.0.1", 8080), description="Where the gateway serves HTTP.")
 
 
-class BrokerSettings(Group):
+class BrokerSettings(SettingsGroup):
     id: NonNegativeInt = Field(default=0, le=2**31 - 1, description="This broker's id, unique in the cluster.")
     rack: str | None = Field(
         default=None, description="The zone this broker runs in; clients of the same zone are sent to it."
@@ -104,7 +104,7 @@ class BrokerSettings(Group):
     )
 
 
-class WalSettings(Group):
+class WalSettings(SettingsGroup):
     segment_bytes: PositiveInt = Field(
         default=8 * MIB, ge=64 * KIB, le=512 * MIB, description="A segment is flushed when it has grown this large."
     )
@@ -125,14 +125,14 @@ class WalSettings(Group):
     cache_bytes: NonNegativeInt = Field(default=256 * MIB, description="Memory for recently written and read segments.")
 
 
-class ProduceSettings(Group):
+class ProduceSettings(SettingsGroup):
     validation: Literal["full", "header"] = Field(
         default="full",
         description="What is checked of a produced batch: every record, as Kafka does, or only header and checksum.",
     )
 
 
-class PipelineSettings(Group):
+class PipelineSettings(SettingsGroup):
     http: HttpHostPort = Field(
         default=Address("127.0.0.1", 0),
         description="Where the pipeline serves health and metrics to the gateway; port 0 takes a free one.",
@@ -145,7 +145,7 @@ class PipelineSettings(Group):
     )
 
 
-class SparkSettings(Group):
+class SparkSettings(SettingsGroup):
     master: str = Field(
         default="local[*]",
         min_length=1,
@@ -158,7 +158,7 @@ class SparkSettings(Group):
     )
 
 
-class GroupSettings(Group):
+class GroupSettings(SettingsGroup):
     session_timeout_ms_min: PositiveInt = Field(
         default=6_000,
         ge=100,
@@ -190,7 +190,7 @@ class GroupSettings(Group):
     )
 
 
-class LogSettings(Group):
+class LogSettings(SettingsGroup):
     level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="The least important messages that are logged."
     )
@@ -200,7 +200,7 @@ class LogSettings(Group):
     )
 
 
-class Settings(Group):
+class Settings(SettingsGroup):
     data: Path = Field(default=Path("lakestream-data"), description="The folder for everything kept on this machine.")
     metadata: str = Field(
         default="",

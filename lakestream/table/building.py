@@ -17,10 +17,10 @@ from lakestream.table.pipeline import Pipeline
 from lakestream.table.repairs import Repairs
 from lakestream.table.topic_tables import TopicTables
 from lakestream.table.upkeep.copies import Copies
-from lakestream.table.upkeep.dropped_jobs import LeftBehind
+from lakestream.table.upkeep.dropped_jobs import DroppedJobs
 from lakestream.table.upkeep.dropped_tables import DroppedTables
-from lakestream.table.upkeep.orphan_data import LeftFiles
-from lakestream.table.upkeep.orphan_metadata import LeftCommits
+from lakestream.table.upkeep.orphan_data import OrphanData
+from lakestream.table.upkeep.orphan_metadata import OrphanMetadata
 from lakestream.table.upkeep.trimming import Trimming
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
@@ -57,8 +57,8 @@ def build_pipeline(
         locations=locations,
         workers_objects=WorkersObjects(url=objects.url, options=objects_options),
     )
-    left_behind = LeftBehind(store, locations)
-    left_files = LeftFiles(store, locations, commits, clock)
+    dropped_jobs = DroppedJobs(store, locations)
+    orphan_data = OrphanData(store, locations, commits, clock)
     return Pipeline(
         store=store,
         locations=locations,
@@ -69,14 +69,14 @@ def build_pipeline(
             locations=locations,
             commits=commits,
             rewriting=rewriting,
-            left_behind=left_behind,
+            dropped_jobs=dropped_jobs,
             clock=clock,
             ids=ids,
         ),
         committer=Committer(store=store, objects=objects, locations=locations, commits=commits, clock=clock),
-        left_behind=left_behind,
-        left_commits=LeftCommits(store, locations, commits, left_files, clock, grace_ms=grace_ms),
-        left_files=left_files,
+        dropped_jobs=dropped_jobs,
+        orphan_metadata=OrphanMetadata(store, locations, commits, orphan_data, clock, grace_ms=grace_ms),
+        orphan_data=orphan_data,
         trimming=Trimming(
             store, commits, Copies(store, objects, locations, commits), clock, counted, grace_ms=grace_ms
         ),

@@ -21,17 +21,17 @@ from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob
 from lakestream.model.topic import TopicId
 from lakestream.table.compaction.commit import BegunJob, Committer
 from lakestream.table.compaction.plan import PlanLimits, PlannedJob, due_debts, plan_jobs
-from lakestream.table.compaction.rounds import Rewriting, RewrittenJob, Work
+from lakestream.table.compaction.rounds import JobWork, Rewriting, RewrittenJob
 from lakestream.table.compaction.task import TaskResult
 from lakestream.table.contracts import evolution
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.repairs import Repairs
 from lakestream.table.resting import Resting
 from lakestream.table.topic_tables import TopicTables
-from lakestream.table.upkeep.dropped_jobs import LeftBehind
+from lakestream.table.upkeep.dropped_jobs import DroppedJobs
 from lakestream.table.upkeep.dropped_tables import DroppedTables
-from lakestream.table.upkeep.orphan_data import LeftFiles
-from lakestream.table.upkeep.orphan_metadata import LeftCommits
+from lakestream.table.upkeep.orphan_data import OrphanData
+from lakestream.table.upkeep.orphan_metadata import OrphanMetadata
 from lakestream.table.upkeep.trimming import Trimming
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
@@ -66,9 +66,9 @@ class Pipeline:
         rewriting: Rewriting,
         repairs: Repairs,
         committer: Committer,
-        left_behind: LeftBehind,
-        left_commits: LeftCommits,
-        left_files: LeftFiles,
+        dropped_jobs: DroppedJobs,
+        orphan_metadata: OrphanMetadata,
+        orphan_data: OrphanData,
         trimming: Trimming,
         dropped_tables: DroppedTables,
         metrics: PipelineMetrics,
@@ -82,9 +82,9 @@ class Pipeline:
         self._rewriting = rewriting
         self._repairs = repairs
         self._committer = committer
-        self._left_behind = left_behind
-        self._left_commits = left_commits
-        self._left_files = left_files
+        self._dropped_jobs = dropped_jobs
+        self._orphan_metadata = orphan_metadata
+        self._orphan_data = orphan_data
         self._trimming = trimming
         self._dropped_tables = dropped_tables
         self._metrics = metrics
@@ -132,14 +132,14 @@ class Pipeline:
 
     async def sweep(self) -> None:
         """Look once more at jobs that were dropped a while ago, and forget them; clear up after dead commits."""
-        await self._left_behind.sweep()
-        await self._left_commits.sweep()
-        await self._left_files.sweep()
+        await self._dropped_jobs.sweep()
+        await self._orphan_metadata.sweep()
+        await self._orphan_data.sweep()
 
     async def _clear(self, lease: CompactionLease) -> None:
         """What earlier holders of the lease left behind, once; what our own last round did, if it broke off."""
         if lease.token != self._token:
-            await self._left_behind.take_over(lease.token)
+            await self._dropped_jobs.take_over(lease.token)
             self._token = lease.token
         for job in list(self._unfinished.values()):
             await self._drop(job)
@@ -211,7 +211,7 @@ class Pipeline:
             del self._unfinished[job.id]
             self._resting.end(job.plan.topic)
             if rewritten.has_more_files:
-                self._left_behind.watch(LeftJob(job.id, job.plan.table), _files_of(job, results))
+                self._dropped_jobs.watch(LeftJob(job.id, job.plan.table), _files_of(job, results))
             files = [file for result in results for file in result.files]
             set_aside = sum(file.record_count for result in results if (file := result.quarantine_file) is not None)
             self._metrics.job_committed(
@@ -243,12 +243,12 @@ class Pipeline:
         )
 
     async def _drop(self, job: BegunJob) -> None:
-        await self._left_behind.drop(LeftJob(job.id, job.plan.table))
+        await self._dropped_jobs.drop(LeftJob(job.id, job.plan.table))
         self._unfinished.pop(job.id, None)
 
 
-def _work(job: BegunJob) -> Work:
-    return Work(job=job.id, topic=job.plan.topic, folder=job.folder, spans=job.plan.tasks)
+def _work(job: BegunJob) -> JobWork:
+    return JobWork(job=job.id, topic=job.plan.topic, folder=job.folder, spans=job.plan.tasks)
 
 
 def _files_of(job: BegunJob, results: Sequence[TaskResult]) -> list[str]:

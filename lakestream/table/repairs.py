@@ -25,11 +25,11 @@ from lakestream.model.table import MAIN_BRANCH, QUARANTINE_BRANCH, TablePointer
 from lakestream.model.table_errors import CommitConflict, JobForgotten, UnknownTable
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.table.compaction.ledger import data_file
-from lakestream.table.compaction.rounds import Rewriting, RewrittenJob, Work
+from lakestream.table.compaction.rounds import JobWork, Rewriting, RewrittenJob
 from lakestream.table.compaction.set_aside import Place, RepairAction, SetAside
 from lakestream.table.contracts import evolution
 from lakestream.table.resting import Resting
-from lakestream.table.upkeep.dropped_jobs import LeftBehind
+from lakestream.table.upkeep.dropped_jobs import DroppedJobs
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 
@@ -51,7 +51,7 @@ class Repairs:
         locations: TableObjects,
         commits: TopicCommits,
         rewriting: Rewriting,
-        left_behind: LeftBehind,
+        dropped_jobs: DroppedJobs,
         clock: Clock,
         ids: Ids,
     ) -> None:
@@ -59,7 +59,7 @@ class Repairs:
         self._locations = locations
         self._commits = commits
         self._rewriting = rewriting
-        self._left_behind = left_behind
+        self._dropped_jobs = dropped_jobs
         self._ids = ids
         self._resting = Resting(clock)
         """Topics for whose repairs a store did not answer: compaction, which comes next, need not wait for them."""
@@ -70,7 +70,7 @@ class Repairs:
         """All that were asked for. Raises what concerns more than one of them: Fenced, Unavailable. What was not
         answered is tried again after a while."""
         while self._unanswered:
-            await self._left_behind.drop(self._unanswered[-1])  # one that was committed keeps its files
+            await self._dropped_jobs.drop(self._unanswered[-1])  # one that was committed keeps its files
             self._unanswered.pop()
         asked = await self._store.repairs.asked()
         self._resting.keep({repair.topic for repair in asked})
@@ -118,7 +118,7 @@ class Repairs:
             self._unanswered.append(LeftJob(job, pointer.id))
             raise
         except Exception:
-            await self._left_behind.drop(LeftJob(job, pointer.id))
+            await self._dropped_jobs.drop(LeftJob(job, pointer.id))
             raise
         return {"repaired": int(summary[REPAIRED]), "remaining": int(summary[REMAINING])}
 
@@ -138,7 +138,7 @@ class Repairs:
         self, job: JobId, pointer: TablePointer, repair: Repair, parts: tuple[SetAside, ...]
     ) -> RewrittenJob:
         folder = self._locations.job_folder(pointer.id, job)
-        work = Work(job=job, topic=repair.topic, folder=folder, set_aside=parts)
+        work = JobWork(job=job, topic=repair.topic, folder=folder, set_aside=parts)
         done = (await self._rewriting.rewrite([work]))[job]
         if done.error is not None:
             raise InvalidRequest(done.error)

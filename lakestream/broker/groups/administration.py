@@ -28,7 +28,7 @@ from lakestream.broker.groups.held import HeldGroup, told_to_clients
 from lakestream.broker.groups.holdings import Holdings
 from lakestream.broker.groups.offsets import (
     CommitAsk,
-    FetchAsk,
+    OffsetFetchAsk,
     check_commit,
     check_delete_group,
     check_delete_offsets,
@@ -81,7 +81,7 @@ class GroupAdministration:
         return BegunCommit(refused, _followed(held, commit))
 
     async def fetch(
-        self, ask: FetchAsk, partitions: Sequence[TopicPartition] | None
+        self, ask: OffsetFetchAsk, partitions: Sequence[TopicPartition] | None
     ) -> dict[TopicPartition, CommittedOffset]:
         """What is committed; absent partitions, and those of an unknown group, have no offset: -1, not an error.
 

@@ -12,7 +12,7 @@ CONSUMER_PROTOCOL = "consumer"
 """The protocol type of consumers, whose metadata a broker can read."""
 
 
-class Client(NamedTuple):
+class MemberClient(NamedTuple):
     """Who is at the other end of the connection."""
 
     id: str
@@ -29,7 +29,7 @@ class JoinAsk:
     fresh_member_id: str
     """The id that a member without one is given."""
     instance_id: str | None
-    client: Client
+    client: MemberClient
     session_timeout_ms: int
     rebalance_timeout_ms: int
     protocol_type: str
@@ -132,7 +132,7 @@ class ConsumerHeartbeatAsk:
     member_epoch: int
     instance_id: str | None
     rack: str | None
-    client: Client
+    client: MemberClient
     rebalance_timeout_ms: int | None
     topics: frozenset[str] | None
     regex: str | None

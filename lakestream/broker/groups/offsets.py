@@ -41,7 +41,7 @@ class CommitAsk(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FetchAsk:
+class OffsetFetchAsk:
     group: str
     member_id: str | None = None
     member_epoch: int = NO_GENERATION
@@ -58,7 +58,7 @@ def check_commit(group: Group | None, ask: CommitAsk, now_ms: int) -> int:
     return NO_GENERATION
 
 
-def check_fetch(group: Group | None, ask: FetchAsk) -> None:
+def check_fetch(group: Group | None, ask: OffsetFetchAsk) -> None:
     """Anyone may read, but who says that it is a member must be one."""
     if isinstance(group, ConsumerGroup) and not (ask.member_id is None and ask.member_epoch < 0):
         _check_member_epoch(_member(group, ask.member_id or ""), ask.member_epoch)

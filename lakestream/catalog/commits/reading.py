@@ -12,7 +12,7 @@ from lakestream.catalog.commits.rolling import living, manifests_to_roll
 from lakestream.catalog.commits.table_state import NewObject, TableState, has_lineage, head_of
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.manifests.avro_file import avro_rows
-from lakestream.catalog.manifests.entries import Entry, EntryFormat, ManifestFile, Status
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, Status
 from lakestream.catalog.manifests.manifests import Content, ListEncoder, decode_manifest_list
 from lakestream.catalog.memory.kept import Kept
 from lakestream.catalog.spec.values import Json, Metadata, by_id
@@ -30,7 +30,7 @@ class _KeptEntries(NamedTuple):
     """With the types of their partition values, as which they are encoded: a column may become wider."""
 
     types: tuple[str, ...]
-    entries: Sequence[Entry]
+    entries: Sequence[ManifestEntry]
 
 
 class SnapshotFiles:
@@ -67,7 +67,7 @@ class SnapshotFiles:
         self,
         metadata: Metadata,
         lists: Mapping[int, Sequence[ManifestFile]],
-        entries: Mapping[str, Sequence[Entry]],
+        entries: Mapping[str, Sequence[ManifestEntry]],
     ) -> TableState:
         return TableState(metadata=metadata, lists=lists, entries=entries, encoder=self._encoder)
 
@@ -92,7 +92,7 @@ class SnapshotFiles:
             self._lists.keep(location, kept)
         return kept
 
-    async def entries(self, metadata: Metadata, row: ManifestFile) -> Sequence[Entry]:
+    async def entries(self, metadata: Metadata, row: ManifestFile) -> Sequence[ManifestEntry]:
         """What is in a data manifest."""
         location, format = row["manifest_path"], EntryFormat(metadata, row["partition_spec_id"])
         kept = self._entries.get(location)

@@ -16,7 +16,7 @@ from lakestream.catalog.commits.snapshots import NewIds, Planning
 from lakestream.catalog.commits.summaries import delete_summary
 from lakestream.catalog.commits.table_state import CommitPlan, TableState, head_of
 from lakestream.catalog.files.commit_names import CommitNames
-from lakestream.catalog.manifests.entries import Entry, EntryFormat, ManifestFile, Status, settled_entries
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, Status, settled_entries
 from lakestream.catalog.manifests.manifests import Content, manifest_row
 
 
@@ -83,12 +83,12 @@ def _loses(state: TableState, row: ManifestFile, gone: AbstractSet[str]) -> bool
     )
 
 
-def _marked(entries: Collection[Entry], gone: AbstractSet[str], snapshot_id: int) -> list[Entry]:
+def _marked(entries: Collection[ManifestEntry], gone: AbstractSet[str], snapshot_id: int) -> list[ManifestEntry]:
     return [entry.deleted(snapshot_id) if entry.path in gone else entry for entry in entries]
 
 
 def _written(
-    planning: Planning, format: EntryFormat, entries: Sequence[Entry], before: ManifestFile, snapshot_id: int
+    planning: Planning, format: EntryFormat, entries: Sequence[ManifestEntry], before: ManifestFile, snapshot_id: int
 ) -> ManifestFile:
     location, length = planning.write_manifest(format, entries)
     row = manifest_row(

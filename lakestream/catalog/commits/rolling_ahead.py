@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from lakestream.catalog.commits.rolling import living, manifests_to_roll
 from lakestream.catalog.commits.table_state import ManifestPaths, NewObject, TableState, has_lineage
 from lakestream.catalog.files.commit_names import CommitNames
-from lakestream.catalog.manifests.entries import Entry, EntryFormat, ManifestFile, settled_entries
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, settled_entries
 from lakestream.catalog.manifests.manifests import encode_manifest
 from lakestream.catalog.spec.values import Metadata
 
@@ -34,6 +34,6 @@ def rolled_manifest(state: TableState, group: Sequence[ManifestFile], location: 
     return new_manifest(state.metadata, format, entries, location)
 
 
-def new_manifest(metadata: Metadata, format: EntryFormat, entries: Sequence[Entry], location: str) -> NewObject:
+def new_manifest(metadata: Metadata, format: EntryFormat, entries: Sequence[ManifestEntry], location: str) -> NewObject:
     content = encode_manifest(metadata, format, entries)
     return NewObject(location=location, content=content, entries=tuple(entries), types=format.types)

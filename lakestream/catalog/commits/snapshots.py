@@ -26,7 +26,7 @@ from lakestream.catalog.commits.table_state import (
 )
 from lakestream.catalog.files.commit_names import CommitNames
 from lakestream.catalog.manifests.data_files import DataFile, manifest_data_file
-from lakestream.catalog.manifests.entries import Entry, EntryFormat, ManifestFile, Status
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, Status
 from lakestream.catalog.manifests.manifests import Content, manifest_row
 from lakestream.catalog.spec.values import Json, Metadata, by_id
 from lakestream.model.table import OWN_BRANCHES
@@ -179,7 +179,7 @@ class Planning:
         first_row_id = self._take_row_ids(files) if self.lineage else None
         described = [manifest_data_file(file, format.spec) for file in files]
         entries = [
-            Entry(
+            ManifestEntry(
                 status=Status.ADDED,
                 snapshot_id=snapshot_id,
                 sequence_number=None,
@@ -249,7 +249,7 @@ class Planning:
             )
         return self.rolled[paths]
 
-    def write_manifest(self, format: EntryFormat, entries: Sequence[Entry]) -> tuple[str, int]:
+    def write_manifest(self, format: EntryFormat, entries: Sequence[ManifestEntry]) -> tuple[str, int]:
         """Where it will be, and how long it is."""
         made = self._add(new_manifest(self.state.metadata, format, entries, self._next_name()))
         return made.location, len(made.content)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lakestream.catalog.manifests.entries import Entry, ManifestFile
+from lakestream.catalog.manifests.entries import ManifestEntry, ManifestFile
 from lakestream.catalog.manifests.manifests import ListEncoder
 from lakestream.catalog.spec.updates.identity import FIRST_ROW_LINEAGE_VERSION
 from lakestream.catalog.spec.values import Json, Metadata
@@ -15,7 +15,7 @@ ManifestPaths = tuple[str, ...]
 class NewObject:
     location: str
     content: bytes
-    entries: tuple[Entry, ...] | None = None
+    entries: tuple[ManifestEntry, ...] | None = None
     """What is in it, if it is a manifest."""
     types: tuple[str, ...] = ()
     """Of their partition values."""
@@ -30,7 +30,7 @@ class TableState:
     metadata: Metadata
     lists: Mapping[int, Sequence[ManifestFile]]
     """The manifest lists of the branches' heads, by snapshot id."""
-    entries: Mapping[str, Sequence[Entry]]
+    entries: Mapping[str, Sequence[ManifestEntry]]
     """What is in the manifests to roll, by their location."""
     rolled: Mapping[ManifestPaths, NewObject] = field(default_factory=dict)
     """Manifests that were written ahead of this commit, by the groups that they replace."""

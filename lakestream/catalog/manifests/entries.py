@@ -41,7 +41,7 @@ class Status(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ManifestEntry:
     status: Status
     snapshot_id: int
     sequence_number: int | None
@@ -54,7 +54,7 @@ class Entry:
     data_file: bytes
     """Encoded, up to where the format versions differ: an entry outlives the upgrade of its table."""
 
-    def settled(self, *, status: Status, row: ManifestFile, first_row_id: int | None) -> "Entry":
+    def settled(self, *, status: Status, row: ManifestFile, first_row_id: int | None) -> "ManifestEntry":
         """As an entry of another manifest: what it inherited from its own is explicit."""
         return replace(
             self,
@@ -64,7 +64,7 @@ class Entry:
             first_row_id=first_row_id,
         )
 
-    def deleted(self, snapshot_id: int) -> "Entry":
+    def deleted(self, snapshot_id: int) -> "ManifestEntry":
         """As the snapshot that lets go of it names it."""
         return replace(self, status=Status.DELETED, snapshot_id=snapshot_id)
 
@@ -90,7 +90,7 @@ class EntryFormat:
         fastavro.schemaless_writer(out, self._partition, named)
         return out.getvalue()
 
-    def file_bytes(self, entry: Entry) -> int:
+    def file_bytes(self, entry: ManifestEntry) -> int:
         """How large the entry's file is."""
         encoded = io.BytesIO(entry.data_file + self._end(None))
         described: Any = fastavro.schemaless_reader(encoded, self._parsed, None)
@@ -99,7 +99,7 @@ class EntryFormat:
     def _end(self, first_row_id: int | None) -> bytes:
         return optional_long(first_row_id) + _NULLS_AFTER_ROW_ID if self.lineage else _END_BEFORE_LINEAGE
 
-    def encode(self, entry: Entry) -> bytes:
+    def encode(self, entry: ManifestEntry) -> bytes:
         numbers = (
             long_bytes(entry.status),
             optional_long(entry.snapshot_id),
@@ -108,13 +108,13 @@ class EntryFormat:
         )
         return b"".join((*numbers, entry.data_file, self._end(entry.first_row_id)))
 
-    def decode(self, content: Buffer, row: ManifestFile) -> list[Entry]:
+    def decode(self, content: Buffer, row: ManifestFile) -> list[ManifestEntry]:
         """A manifest that anyone wrote. Raises DamagedTable."""
         return [self._entry(found, row) for found in avro_rows(content, row["manifest_path"])]
 
-    def _entry(self, found: Json, row: ManifestFile) -> Entry:
+    def _entry(self, found: Json, row: ManifestFile) -> ManifestEntry:
         file = found["data_file"]
-        return Entry(
+        return ManifestEntry(
             status=Status(found["status"]),
             snapshot_id=_or(found["snapshot_id"], row["added_snapshot_id"]),
             sequence_number=found.get("sequence_number"),
@@ -135,7 +135,7 @@ class EntryFormat:
         return {field["name"]: value for field, value in zip(fields, found.values(), strict=True)}
 
 
-def settled_entries(entries: Sequence[Entry], row: ManifestFile) -> list[Entry]:
+def settled_entries(entries: Sequence[ManifestEntry], row: ManifestFile) -> list[ManifestEntry]:
     """The living ones, as existing entries of another manifest."""
     next_row_id = row["first_row_id"]
     settled = []

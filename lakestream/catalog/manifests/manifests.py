@@ -14,7 +14,7 @@ import fastavro
 
 from lakestream.catalog.manifests.avro_file import avro_file, avro_rows, schema_text
 from lakestream.catalog.manifests.avro_schemas import manifest_list_schema
-from lakestream.catalog.manifests.entries import Entry, EntryFormat, ManifestFile, Status
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, Status
 from lakestream.catalog.manifests.partition_values import summarised
 from lakestream.catalog.memory.remembered import Remembered
 from lakestream.catalog.spec.values import Json, Metadata, by_id
@@ -38,7 +38,7 @@ _ROWS_BYTES_MAX = 16 * 1024 * 1024
 _OLD_COUNT_END, _COUNT_END = "_data_files_count", "_files_count"
 
 
-def encode_manifest(metadata: Metadata, format: EntryFormat, entries: Sequence[Entry]) -> bytes:
+def encode_manifest(metadata: Metadata, format: EntryFormat, entries: Sequence[ManifestEntry]) -> bytes:
     """A data manifest."""
     schema = by_id(metadata["schemas"], "schema-id", metadata["current-schema-id"])
     about = {
@@ -54,7 +54,7 @@ def encode_manifest(metadata: Metadata, format: EntryFormat, entries: Sequence[E
 
 def manifest_row(
     format: EntryFormat,
-    entries: Sequence[Entry],
+    entries: Sequence[ManifestEntry],
     partitions: Sequence[Json],
     *,
     location: str,
@@ -116,7 +116,7 @@ def decode_manifest_list(content: Buffer, location: str) -> list[ManifestFile]:
     return [{**_ABSENT_BEFORE_V3, **_with_new_names(row)} for row in avro_rows(content, location)]
 
 
-def _counts(name: str, entries: Sequence[Entry], status: Status) -> dict[str, int]:
+def _counts(name: str, entries: Sequence[ManifestEntry], status: Status) -> dict[str, int]:
     rows = [entry.rows for entry in entries if entry.status is status]
     return {f"{name}_files_count": len(rows), f"{name}_rows_count": sum(rows)}
 

@@ -46,7 +46,7 @@ BranchFields = Callable[[Metadata], Sequence[Json]]
 """From a topic's table to the columns that its branches show."""
 
 
-class Tables:
+class TableCatalog:
     def __init__(
         self,
         *,

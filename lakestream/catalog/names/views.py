@@ -20,7 +20,7 @@ from lakestream.world.ids import Ids
 _COMMIT_ATTEMPTS_MAX = 4
 
 
-class Views:
+class ViewCatalog:
     def __init__(
         self, *, store: TableStore, objects: TableObjects, files: MetadataFiles, clock: Clock, ids: Ids
     ) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from lakestream.cli.client.kafka_client import FETCH, LIST_OFFSETS, METADATA, PRODUCE, KafkaClient, check
-from lakestream.cli.client.kafka_records import Record, build_batch, read_batches
+from lakestream.cli.client.kafka_records import ConsumedRecord, build_batch, read_batches
 from lakestream.storage.records.header import Codec
 
 EARLIEST, LATEST = -2, -1
@@ -33,7 +33,9 @@ def offsets(kafka: KafkaClient, topic: str, partitions: Sequence[int], timestamp
     return found
 
 
-def produce(kafka: KafkaClient, topic: str, records: Mapping[int, Sequence[Record]], codec: Codec) -> dict[int, int]:
+def produce(
+    kafka: KafkaClient, topic: str, records: Mapping[int, Sequence[ConsumedRecord]], codec: Codec
+) -> dict[int, int]:
     """Append to each partition; returns the first offset of each. When it returns, the records are durable."""
     structs = kafka.structs(PRODUCE)
     data = [
@@ -52,7 +54,9 @@ def produce(kafka: KafkaClient, topic: str, records: Mapping[int, Sequence[Recor
     return bases
 
 
-def fetch(kafka: KafkaClient, topic: str, positions: Mapping[int, int]) -> Iterator[tuple[int, int, list[Record]]]:
+def fetch(
+    kafka: KafkaClient, topic: str, positions: Mapping[int, int]
+) -> Iterator[tuple[int, int, list[ConsumedRecord]]]:
     """One long poll: (partition, its next position, records from the old position on) for each that has news."""
     structs = kafka.structs(FETCH)
     asked = [

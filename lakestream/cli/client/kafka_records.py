@@ -27,7 +27,7 @@ _BATCH_BYTES_MAX = 256 * 1024 * 1024
 Header = tuple[str, bytes | None]
 
 
-class Record(NamedTuple):
+class ConsumedRecord(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: Sequence[Header] = ()
@@ -35,7 +35,7 @@ class Record(NamedTuple):
     offset: int = -1
 
 
-def build_batch(records: Sequence[Record], codec: Codec) -> bytes:
+def build_batch(records: Sequence[ConsumedRecord], codec: Codec) -> bytes:
     """One batch, as a producer sends it."""
     base_ms = records[0].timestamp_ms
     body = bytearray()
@@ -60,7 +60,7 @@ def build_batch(records: Sequence[Record], codec: Codec) -> bytes:
     return pack_header(header._replace(crc=crc_of(pack_header(header) + packed))) + packed
 
 
-def read_batches(data: memoryview) -> Iterator[tuple[int, list[Record]]]:
+def read_batches(data: memoryview) -> Iterator[tuple[int, list[ConsumedRecord]]]:
     """(offset after the batch, its records) for each whole batch; a batch cut off at the end is left out."""
     at = 0
     while len(data) - at >= HEADER_BYTES and len(data) - at >= (size := batch_bytes(data, at)):
@@ -73,7 +73,7 @@ def read_batches(data: memoryview) -> Iterator[tuple[int, list[Record]]]:
         at += size
 
 
-def _records(header: BatchHeader, packed: memoryview) -> Iterator[Record]:
+def _records(header: BatchHeader, packed: memoryview) -> Iterator[ConsumedRecord]:
     body = memoryview(decompress(known_codec(header.codec_number), packed, bytes_max=_BATCH_BYTES_MAX))
     at = 0
     for _ in range(header.record_count):
@@ -82,7 +82,7 @@ def _records(header: BatchHeader, packed: memoryview) -> Iterator[Record]:
         at += length
 
 
-def _read_record(header: BatchHeader, body: memoryview) -> Record:
+def _read_record(header: BatchHeader, body: memoryview) -> ConsumedRecord:
     timestamp_delta, at = _varint(body, 1)
     offset_delta, at = _varint(body, at)
     key, at = _read_bytes(body, at)
@@ -94,7 +94,7 @@ def _read_record(header: BatchHeader, body: memoryview) -> Record:
         content, at = _read_bytes(body, at)
         headers.append(((name or b"").decode("utf-8", "replace"), content))
     own_ms = header.base_timestamp_ms + timestamp_delta
-    return Record(
+    return ConsumedRecord(
         key,
         value,
         headers,
@@ -103,7 +103,7 @@ def _read_record(header: BatchHeader, body: memoryview) -> Record:
     )
 
 
-def _put_record(out: bytearray, record: Record, offset_delta: int, timestamp_delta: int) -> None:
+def _put_record(out: bytearray, record: ConsumedRecord, offset_delta: int, timestamp_delta: int) -> None:
     body = bytearray(b"\x00")
     body += _zigzag(timestamp_delta) + _zigzag(offset_delta)
     _put_bytes(body, record.key)

@@ -22,7 +22,7 @@ from lakestream.world.clock import SystemClock
 PATH = "/admin/compact"
 
 
-class Place(NamedTuple):
+class PartitionName(NamedTuple):
     topic: str
     partition: int
 
@@ -48,7 +48,7 @@ def compact(
         say(f"{records} records were brought into the tables of {len({place.topic for place in begun})} topics")
 
 
-async def _wait(address: Address, wanted: dict[Place, int], records: int, waiting: PipelineWait) -> None:
+async def _wait(address: Address, wanted: dict[PartitionName, int], records: int, waiting: PipelineWait) -> None:
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as shown:
         task = shown.add_task("compacting", total=records)
         while True:
@@ -61,9 +61,9 @@ async def _wait(address: Address, wanted: dict[Place, int], records: int, waitin
             await waiting.go_on(found["pipeline"], f"{left} records are still not in their tables")
 
 
-def _ends(answer: Any) -> Iterator[tuple[Place, int, int]]:
+def _ends(answer: Any) -> Iterator[tuple[PartitionName, int, int]]:
     """Of each partition its end, and how far it is in the table or gone."""
     for topic in answer["topics"]:
         for part in topic["partitions"]:
             done = max(part["tabled_until"], part["log_start"])
-            yield Place(topic["name"], part["partition"]), part["next_offset"], done
+            yield PartitionName(topic["name"], part["partition"]), part["next_offset"], done

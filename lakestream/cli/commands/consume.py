@@ -21,12 +21,12 @@ from rich.text import Text
 
 from lakestream.cli.client import kafka_log
 from lakestream.cli.client.kafka_client import KafkaClient
-from lakestream.cli.client.kafka_records import Record
+from lakestream.cli.client.kafka_records import ConsumedRecord
 from lakestream.cli.failures import CommandFailed, WrongUse
 from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address
 from lakestream.cli.output import say
 
-Show = Callable[[int, Record], None]
+Show = Callable[[int, ConsumedRecord], None]
 
 
 def consume(
@@ -101,7 +101,7 @@ def _timestamp(start: str) -> int:
 
 def _records(
     client: KafkaClient, topic: str, positions: dict[int, int], ends: dict[int, int] | None
-) -> Iterator[tuple[int, Record]]:
+) -> Iterator[tuple[int, ConsumedRecord]]:
     """(partition, record) up to `ends`, or without end."""
     while wanted := {each: at for each, at in positions.items() if ends is None or at < ends[each]}:
         for index, after, records in kafka_log.fetch(client, topic, wanted):
@@ -111,7 +111,9 @@ def _records(
             positions[index] = after
 
 
-def _print_all(records: Iterator[tuple[int, Record]], show: Show, count: int | None, expected: int | None) -> None:
+def _print_all(
+    records: Iterator[tuple[int, ConsumedRecord]], show: Show, count: int | None, expected: int | None
+) -> None:
     to_file = sys.stderr.isatty() and not sys.stdout.isatty()
     with Progress(transient=True, disable=not to_file, console=Console(stderr=True)) as progress:
         task = progress.add_task("consuming", total=expected if count is None else min(count, expected or count))
@@ -129,7 +131,7 @@ def _print_all(records: Iterator[tuple[int, Record]], show: Show, count: int | N
 def _plain_line(separator: str | None) -> Show:
     console = Console(highlight=False, soft_wrap=True)
 
-    def show(partition: int, record: Record) -> None:
+    def show(partition: int, record: ConsumedRecord) -> None:
         key = "" if separator is None else f"{_text(record.key)}{separator}"
         line = f"{key}{_text(record.value)}"
         if console.is_terminal:
@@ -140,7 +142,7 @@ def _plain_line(separator: str | None) -> Show:
     return show
 
 
-def _json_line(partition: int, record: Record) -> None:
+def _json_line(partition: int, record: ConsumedRecord) -> None:
     fields = {
         "partition": partition,
         "offset": record.offset,

@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from lakestream.cli.client import kafka_log
 from lakestream.cli.client.kafka_client import KafkaClient
-from lakestream.cli.client.kafka_records import Header, Record
+from lakestream.cli.client.kafka_records import ConsumedRecord, Header
 from lakestream.cli.client.partitioner import partition_of_key
 from lakestream.cli.failures import CommandFailed, WrongUse
 from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address, pair
@@ -98,7 +98,7 @@ class Sender:
         self._partitions = partitions
         self._only = only
         self._clock = clock
-        self._waiting: dict[int, list[Record]] = {}
+        self._waiting: dict[int, list[ConsumedRecord]] = {}
         self._waiting_records = 0
         self._waiting_bytes = 0
         self._turn = 0
@@ -106,7 +106,7 @@ class Sender:
         self.bytes = 0
 
     def add(self, key: bytes | None, value: bytes | None, headers: list[Header]) -> None:
-        record = Record(key, value, headers, self._clock.wall_ms())
+        record = ConsumedRecord(key, value, headers, self._clock.wall_ms())
         size = len(key or b"") + len(value or b"")
         if self._waiting_records and self._waiting_bytes + size > _BATCH_BYTES:
             self.flush()

@@ -9,7 +9,7 @@ import typer
 from lakestream.cli.options import AsJson, Config, SetValues, loaded_settings
 from lakestream.cli.output import in_units, print_json, print_table
 from lakestream.settings.model import Settings
-from lakestream.storage.wal.segment import FOOTER_READ_BYTES, Footer, decode_footer, footer_bytes, segment_key
+from lakestream.storage.wal.segment import FOOTER_READ_BYTES, SegmentFooter, decode_footer, footer_bytes, segment_key
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids, is_ulid
@@ -34,7 +34,7 @@ def show(
         _print(footer, size)
 
 
-async def _read(settings: Settings, segment: str) -> tuple[Footer, int]:
+async def _read(settings: Settings, segment: str) -> tuple[SegmentFooter, int]:
     url, key = _place(settings, segment)
     clock = SystemClock()
     ids = Ids(clock, SystemChance())
@@ -56,7 +56,7 @@ def _place(settings: Settings, segment: str) -> tuple[str, str]:
     return settings.objects_url, segment_key(segment) if is_ulid(segment) else segment
 
 
-def _as_values(footer: Footer, size: int) -> dict[str, object]:
+def _as_values(footer: SegmentFooter, size: int) -> dict[str, object]:
     return {
         "segment": footer.segment,
         "bytes": size,
@@ -68,7 +68,7 @@ def _as_values(footer: Footer, size: int) -> dict[str, object]:
     }
 
 
-def _print(footer: Footer, size: int) -> None:
+def _print(footer: SegmentFooter, size: int) -> None:
     title = f"segment {footer.segment}  {in_units(size)}  broker {footer.broker_id}  cluster {footer.cluster_id}"
     print_table(
         ["topic id", ">partition", ">at", ">bytes", ">records", ">max timestamp"],

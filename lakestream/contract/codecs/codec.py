@@ -82,7 +82,7 @@ class Decoded(NamedTuple):
     """JSON without a schema: keys that no column has, each with what would hold its values."""
 
 
-class Codec(Protocol):
+class ValueCodec(Protocol):
     """One writer bound to one layout. Decoding adds to its shapes and is done by one thread at a time; encoding changes
     nothing and may be done by many."""
 

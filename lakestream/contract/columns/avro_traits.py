@@ -5,7 +5,7 @@ Records refer to each other freely, so that a small text may describe a deep web
 
 from collections.abc import Iterator
 
-from lakestream.contract.registry.avro.types import Array, AvroType, Fixed, Map, Primitive, Record, Union
+from lakestream.contract.registry.avro.types import Array, AvroRecord, AvroType, Fixed, Map, Primitive, Union
 
 
 class Traits:
@@ -19,7 +19,7 @@ class Traits:
             elif all(self.is_empty(field.type) for field in first.fields):
                 self._empty.add(id(first))
 
-    def is_recursive(self, record: Record) -> bool:
+    def is_recursive(self, record: AvroRecord) -> bool:
         """Whether it contains itself, directly or through others."""
         return id(record) in self._recursive
 
@@ -30,20 +30,20 @@ class Traits:
                 return type.kind == "null"
             case Fixed():
                 return type.size == 0
-            case Record():
+            case AvroRecord():
                 return id(type) in self._empty
         return False
 
 
-def _inside_out(root: AvroType) -> Iterator[list[Record]]:
+def _inside_out(root: AvroType) -> Iterator[list[AvroRecord]]:
     """All records in groups of those that contain each other, after all that they contain (Tarjan's algorithm)."""
     order: dict[int, int] = {}
     lowest: dict[int, int] = {}
-    open_records: list[Record] = []
+    open_records: list[AvroRecord] = []
     is_open: set[int] = set()
-    path: list[tuple[Record, Iterator[Record]]] = []
+    path: list[tuple[AvroRecord, Iterator[AvroRecord]]] = []
 
-    def enter(record: Record) -> None:
+    def enter(record: AvroRecord) -> None:
         order[id(record)] = lowest[id(record)] = len(order)
         open_records.append(record)
         is_open.add(id(record))
@@ -66,22 +66,22 @@ def _inside_out(root: AvroType) -> Iterator[list[Record]]:
                 parent = id(path[-1][0])
                 lowest[parent] = min(lowest[parent], lowest[id(record)])
             if lowest[id(record)] == order[id(record)]:
-                group: list[Record] = []
+                group: list[AvroRecord] = []
                 while not group or group[-1] is not record:
                     group.append(open_records.pop())
                     is_open.discard(id(group[-1]))
                 yield group
 
 
-def _next_records(record: Record) -> Iterator[Record]:
+def _next_records(record: AvroRecord) -> Iterator[AvroRecord]:
     for field in record.fields:
         yield from _nearest_records(field.type)
 
 
-def _nearest_records(type: AvroType) -> Iterator[Record]:
+def _nearest_records(type: AvroType) -> Iterator[AvroRecord]:
     """Those that a type contains, down to the first record on each way."""
     match type:
-        case Record():
+        case AvroRecord():
             yield type
         case Array():
             yield from _nearest_records(type.items)

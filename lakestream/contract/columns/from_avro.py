@@ -33,14 +33,14 @@ from lakestream.contract.columns.wanted import Wanted
 from lakestream.contract.registry.avro.format import AvroSchema
 from lakestream.contract.registry.avro.types import (
     Array,
+    AvroField,
+    AvroRecord,
     AvroType,
     Enum,
-    Field,
     Fixed,
     Map,
     Named,
     Primitive,
-    Record,
     Union,
     simple_name,
 )
@@ -63,14 +63,14 @@ def wanted_columns(schema: AvroSchema) -> tuple[Wanted, ...]:
     """Raises CannotFollow if they are too many or too deep."""
     wanting = _Wanting(Traits(schema.type))
     if has_own_columns(schema.type, wanting.traits):
-        assert isinstance(schema.type, Record)
+        assert isinstance(schema.type, AvroRecord)
         return wanting.fields(schema.type)
     return (wanting.part(ROOT_KEY, schema.type),)
 
 
 def has_own_columns(root: AvroType, traits: Traits) -> bool:
     """Whether the fields of the outermost type are columns; otherwise it is one column."""
-    return isinstance(root, Record) and any(not traits.is_empty(field.type) for field in root.fields)
+    return isinstance(root, AvroRecord) and any(not traits.is_empty(field.type) for field in root.fields)
 
 
 def only_branch(union: Union) -> AvroType | None:
@@ -105,10 +105,10 @@ class _Wanting:
         self._parts = 0
         self._depth = 0
 
-    def fields(self, record: Record) -> tuple[Wanted, ...]:
+    def fields(self, record: AvroRecord) -> tuple[Wanted, ...]:
         return tuple(self._field(field) for field in record.fields if not self.traits.is_empty(field.type))
 
-    def _field(self, field: Field) -> Wanted:
+    def _field(self, field: AvroField) -> Wanted:
         doc = field.extra.get("doc")
         return self.part(field.name, field.type, aliases=field.aliases, doc=doc if isinstance(doc, str) else "")
 
@@ -129,7 +129,7 @@ class _Wanting:
         if self.traits.is_empty(type):
             return BOOLEAN, ()
         match type:
-            case Record():
+            case AvroRecord():
                 return (STRING, ()) if self.traits.is_recursive(type) else (STRUCT, self.fields(type))
             case Array():
                 return LIST, (self.part("element", type.items),)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from lakestream.contract.columns.json_text import wanted_json_text
 from lakestream.contract.columns.kinds import BOOLEAN, DOUBLE, LIST, LONG, STRING, STRUCT
 from lakestream.contract.columns.wanted import Wanted
-from lakestream.contract.registry.json_schema.document import JsonSchema, Place
+from lakestream.contract.registry.json_schema.document import JsonSchema, SchemaPlace
 from lakestream.contract.registry.json_schema.keywords import (
     all_of,
     choices_of,
@@ -44,7 +44,7 @@ def wanted_columns(schema: JsonSchema) -> tuple[Wanted, ...]:
     return _Unfolding(PARTS_MAX - len(properties)).columns(properties, around)
 
 
-_Properties = dict[str, list[Place]]
+_Properties = dict[str, list[SchemaPlace]]
 
 
 class _Unfolding:
@@ -57,7 +57,7 @@ class _Unfolding:
         """`around`: the schemas of the objects that these are properties of."""
         return tuple(self._wanted(key, places, around, 1) for key, places in properties.items())
 
-    def _wanted(self, key: str, places: Sequence[Place], around: frozenset[int], depth: int) -> Wanted:
+    def _wanted(self, key: str, places: Sequence[SchemaPlace], around: frozenset[int], depth: int) -> Wanted:
         """A property that several parts describe is of all the types that any of them allows."""
         types = frozenset(one for place in places for one in _types(place)) - _NULL
         doc = next(iter(filter(None, map(_doc, places))), "")
@@ -69,14 +69,14 @@ class _Unfolding:
             return self._array(key, places, around, depth, doc)
         return wanted_json_text(key, doc)
 
-    def _array(self, key: str, places: Sequence[Place], around: frozenset[int], depth: int, doc: str) -> Wanted:
+    def _array(self, key: str, places: Sequence[SchemaPlace], around: frozenset[int], depth: int, doc: str) -> Wanted:
         items = _items(places)
         element = None if items is None or not self._has_room_for(1) else self._element(items, around, depth)
         if element is None:
             return wanted_json_text(key, doc, as_it_is=True)
         return Wanted(key=key, kind=LIST, children=(element,), doc=doc, as_it_is=True)
 
-    def _element(self, items: Place, around: frozenset[int], depth: int) -> Wanted | None:
+    def _element(self, items: SchemaPlace, around: frozenset[int], depth: int) -> Wanted | None:
         """What a list can have."""
         types = _types(items) - _NULL
         if types != _OBJECT:
@@ -84,7 +84,7 @@ class _Unfolding:
         element = self._object(_ELEMENT, [items], around, depth + 1, "")
         return element if element.kind == STRUCT else None
 
-    def _object(self, key: str, places: Sequence[Place], around: frozenset[int], depth: int, doc: str) -> Wanted:
+    def _object(self, key: str, places: Sequence[SchemaPlace], around: frozenset[int], depth: int, doc: str) -> Wanted:
         properties, own = _properties(places)
         if not properties or own & around or depth > DEPTH_MAX or not self._has_room_for(len(properties)):
             return wanted_json_text(key, doc, as_it_is=True)
@@ -98,7 +98,7 @@ class _Unfolding:
         return True
 
 
-def _properties(places: Sequence[Place]) -> tuple[_Properties, frozenset[int]]:
+def _properties(places: Sequence[SchemaPlace]) -> tuple[_Properties, frozenset[int]]:
     """What describes the properties of an object, and which schemas do so."""
     found: _Properties = {}
     schemas = set[int]()
@@ -112,7 +112,7 @@ def _properties(places: Sequence[Place]) -> tuple[_Properties, frozenset[int]]:
     return found, frozenset(schemas)
 
 
-def _items(places: Sequence[Place]) -> Place | None:
+def _items(places: Sequence[SchemaPlace]) -> SchemaPlace | None:
     """What describes all elements of an array, if one place does."""
     items = [(part, items_of(keywords_of(part))) for place in places for part in _parts(place)]
     told = [(part, one) for part, one in items if one.first or one.rest is not True]
@@ -122,7 +122,7 @@ def _items(places: Sequence[Place]) -> Place | None:
     return None if first else part.inner(rest)
 
 
-def _types(place: Place) -> frozenset[str]:
+def _types(place: SchemaPlace) -> frozenset[str]:
     """What a value may be, or anything where that is not plain to see."""
     place = followed(place)
     if place.schema is False:
@@ -136,7 +136,7 @@ def _types(place: Place) -> frozenset[str]:
     return frozenset.intersection(*allowed) if allowed else _ANYTHING
 
 
-def _parts(root: Place) -> Iterator[Place]:
+def _parts(root: SchemaPlace) -> Iterator[SchemaPlace]:
     """The schema and all that describe the same object. Each but once: a schema may refer to itself."""
     waiting, seen = [root], set[int]()
     while waiting:
@@ -150,6 +150,6 @@ def _parts(root: Place) -> Iterator[Place]:
             waiting += [place.inner(branch) for branch in keywords_of(place).get(key, ())]
 
 
-def _doc(place: Place) -> str:
+def _doc(place: SchemaPlace) -> str:
     described = keywords_of(place).get("description") or keywords_of(followed(place)).get("description")
     return described if isinstance(described, str) else ""

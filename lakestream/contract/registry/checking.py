@@ -15,7 +15,7 @@ from lakestream.model.registry_errors import SchemaTooLarge
 from lakestream.world.threads import Threads
 
 
-class Checks:
+class RegistrationChecks:
     def __init__(self, *, store: RegistryStore, references: References, threads: Threads) -> None:
         self._store = store
         self._references = references

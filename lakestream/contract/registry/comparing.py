@@ -12,7 +12,7 @@ from lakestream.contract.registry.limits import COMPARISONS_MAX
 from lakestream.model.registry_errors import SchemaTooLarge
 
 
-class Difference(NamedTuple):
+class Incompatibility(NamedTuple):
     """Why data written with one schema cannot be read with another: where in the reader's schema, and what to do."""
 
     kind: str
@@ -23,7 +23,7 @@ class Difference(NamedTuple):
         return f"{self.kind} at {self.path or '/'}: {self.why}"
 
 
-Differences = list[Difference]
+Differences = list[Incompatibility]
 
 
 class Comparison:

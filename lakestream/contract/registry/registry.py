@@ -10,7 +10,7 @@ import asyncio
 from functools import partial
 from weakref import WeakValueDictionary
 
-from lakestream.contract.registry.checking import Checks
+from lakestream.contract.registry.checking import RegistrationChecks
 from lakestream.contract.registry.following import Followers, NoFollowers
 from lakestream.contract.registry.levels import held_against
 from lakestream.contract.registry.limits import REGISTER_ATTEMPTS_MAX, SCHEMA_ID_MAX
@@ -45,7 +45,7 @@ class Registry:
         self._followers = followers or NoFollowers()
         self._threads = threads
         self._references = References(store)
-        self._checks = Checks(store=store, references=self._references, threads=threads)
+        self._checks = RegistrationChecks(store=store, references=self._references, threads=threads)
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     # --- registering ---------------------------------------------------------------------------

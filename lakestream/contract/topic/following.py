@@ -15,7 +15,7 @@ from lakestream.contract.columns.layout import CannotFollow, Layout
 from lakestream.contract.columns.wanted import Wanted
 from lakestream.contract.registry.submitted import Understood
 from lakestream.contract.topic.key_columns import wanted_of_json_keys
-from lakestream.contract.topic.message import Message
+from lakestream.contract.topic.message import ProtobufMessage
 from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.contract.topic.value_config import value_config_of
 from lakestream.metadata.store import MetadataStore
@@ -63,7 +63,7 @@ class FollowingTables:
             self._writers, self._asked = RegisteredWriters(self._store.registry, self._threads), set()
         self._asked.add((id, message))
         try:
-            found = await self._writers.by_id(id, message=Message(name=message))
+            found = await self._writers.by_id(id, message=ProtobufMessage(name=message))
         except (ValueError, Invalid, Exhausted):
             return ()
         if found is not None and found.json_schema is not None and of_keys:

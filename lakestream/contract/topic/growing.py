@@ -8,7 +8,7 @@ from dataclasses import replace
 from lakestream.contract.codecs.json.inference import grown_by_unknown
 from lakestream.contract.columns.layout import CannotFollow
 from lakestream.contract.topic.growing_keys import GrowingKeys, message_for
-from lakestream.contract.topic.message import Message
+from lakestream.contract.topic.message import ProtobufMessage
 from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.contract.topic.topic_contract import KeyContract, Needs, TopicContract, ValueMode
 from lakestream.contract.topic.value_config import JSON_WRITER, PartConfig, ValueConfig
@@ -44,7 +44,7 @@ class GrowingContracts:
         id = await self._writers.latest_id(config.subject)
         if id is None:
             raise CannotFollow(f"the subject '{config.subject}' has no schema: register one")
-        found = await self._writers.by_id_or_why(id, message=Message(name=config.message))
+        found = await self._writers.by_id_or_why(id, message=ProtobufMessage(name=config.message))
         if found is None or isinstance(found, str):
             raise CannotFollow(f"schema {id} of the subject '{config.subject}': {found or 'it was deleted'}")
         writer = replace(found.writer, framed=False, number=id)
@@ -55,7 +55,7 @@ class GrowingContracts:
         """The same for keys."""
         return await self._keys.following_latest(contract, key, config)
 
-    async def _with_schema(self, contract: TopicContract, id: int, message: Message) -> TopicContract:
+    async def _with_schema(self, contract: TopicContract, id: int, message: ProtobufMessage) -> TopicContract:
         found = await self._writers.by_id_or_why(id, message=message)
         if found is None:
             return contract  # it may be registered yet; until then its records are set aside

@@ -12,7 +12,7 @@ from lakestream.contract.columns.from_avro import ROOT_KEY
 from lakestream.contract.columns.layout import CannotFollow, Layout
 from lakestream.contract.columns.wanted import Wanted
 from lakestream.contract.topic.key_columns import key_fields, wanted_of_json_keys, wanted_of_keys, wanted_whole
-from lakestream.contract.topic.message import Message
+from lakestream.contract.topic.message import ProtobufMessage
 from lakestream.contract.topic.registered import RegisteredWriter, RegisteredWriters
 from lakestream.contract.topic.topic_contract import KeyContract, Needs, TopicContract, ValueMode
 from lakestream.contract.topic.value_config import JSON_WRITER, PartConfig
@@ -44,7 +44,7 @@ class GrowingKeys:
         id = await self._writers.latest_id(config.subject)
         if id is None:
             raise CannotFollow(f"the subject '{config.subject}' has no schema: register one")
-        found = await self._writers.by_id_or_why(id, message=Message(name=config.message))
+        found = await self._writers.by_id_or_why(id, message=ProtobufMessage(name=config.message))
         if found is None or isinstance(found, str):
             raise CannotFollow(f"schema {id} of the subject '{config.subject}': {found or 'it was deleted'}")
         writer = replace(found.writer, framed=False)
@@ -53,7 +53,7 @@ class GrowingKeys:
         return replace(contract, layout=layout, key=key)
 
     async def _with_schema(
-        self, contract: TopicContract, key: KeyContract, id: int, message: Message
+        self, contract: TopicContract, key: KeyContract, id: int, message: ProtobufMessage
     ) -> tuple[TopicContract, KeyContract]:
         found = await self._writers.by_id_or_why(id, message=message)
         if found is None:
@@ -67,10 +67,10 @@ class GrowingKeys:
         return replace(contract, layout=layout), replace(key, writers=(*key.writers, found.writer))
 
 
-def message_for(id: int, writers: Sequence[Writer], needs: Needs, config: PartConfig) -> Message:
+def message_for(id: int, writers: Sequence[Writer], needs: Needs, config: PartConfig) -> ProtobufMessage:
     """Of a schema that is to be read: as the configs say, as it was with schemas before, or as its values say."""
     usual = next((writer.message for writer in writers if writer.message), "")
-    return Message(name=config.message, usual=usual, place=needs.places.get(id, ()))
+    return ProtobufMessage(name=config.message, usual=usual, place=needs.places.get(id, ()))
 
 
 def _wanted_by(found: RegisteredWriter) -> tuple[Wanted, ...]:

@@ -7,7 +7,7 @@ from lakestream.contract.columns.from_protobuf import message_of
 from lakestream.contract.registry.protobuf.format import ProtoSchema
 
 
-class Message(NamedTuple):
+class ProtobufMessage(NamedTuple):
     name: str = ""
     """What the topic's configs say: then it must be this one."""
     usual: str = ""
@@ -16,10 +16,10 @@ class Message(NamedTuple):
     """Where it stands in the file, by what the values say themselves."""
 
 
-THE_FIRST = Message()
+THE_FIRST = ProtobufMessage()
 
 
-def name_of_message(schema: ProtoSchema, message: Message) -> str:
+def name_of_message(schema: ProtoSchema, message: ProtobufMessage) -> str:
     """The full name; '' for the first of the file, where nothing else is known. Raises InvalidSchema where the file has
     no message at all."""
     if message.name:

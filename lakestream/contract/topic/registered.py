@@ -14,7 +14,7 @@ from lakestream.contract.registry.limits import SCHEMA_ID_MAX
 from lakestream.contract.registry.parsed import Referred
 from lakestream.contract.registry.resolving import References
 from lakestream.contract.registry.submitted import parsed_body
-from lakestream.contract.topic.message import THE_FIRST, Message, name_of_message
+from lakestream.contract.topic.message import THE_FIRST, ProtobufMessage, name_of_message
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.model.errors import Exhausted, Invalid
 from lakestream.model.registry import SchemaBody, SchemaFormat
@@ -36,10 +36,10 @@ class RegisteredWriters:
         self._store = store
         self._references = References(store)
         self._threads = threads
-        self._kept: dict[tuple[int, Message], RegisteredWriter] = {}
+        self._kept: dict[tuple[int, ProtobufMessage], RegisteredWriter] = {}
         """Schemas never change under their id."""
 
-    async def by_id(self, id: int, *, message: Message = THE_FIRST) -> RegisteredWriter | None:
+    async def by_id(self, id: int, *, message: ProtobufMessage = THE_FIRST) -> RegisteredWriter | None:
         """None where the registry has no such schema. Raises ValueError where its values cannot become columns, and
         InvalidSchema where what it refers to is gone."""
         if (id, message) not in self._kept:
@@ -54,7 +54,7 @@ class RegisteredWriters:
             self._kept[id, message] = made
         return self._kept[id, message]
 
-    async def by_id_or_why(self, id: int, *, message: Message = THE_FIRST) -> RegisteredWriter | str | None:
+    async def by_id_or_why(self, id: int, *, message: ProtobufMessage = THE_FIRST) -> RegisteredWriter | str | None:
         """The same, with the reason in words where there cannot be such a writer."""
         try:
             return await self.by_id(id, message=message)
@@ -67,7 +67,7 @@ class RegisteredWriters:
         return live[-1].schema_id if live else None
 
 
-def _registered(id: int, body: SchemaBody, referred: list[Referred], message: Message) -> RegisteredWriter:
+def _registered(id: int, body: SchemaBody, referred: list[Referred], message: ProtobufMessage) -> RegisteredWriter:
     parsed = parsed_body(body, referred)
     match body.format:
         case SchemaFormat.AVRO:

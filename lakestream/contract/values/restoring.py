@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.codec import Codec
+from lakestream.contract.codecs.codec import ValueCodec
 from lakestream.contract.columns.arrow import arrow_schema
 from lakestream.contract.values.binding import bind
 from lakestream.contract.values.frames import with_frame
@@ -43,7 +43,7 @@ class ContractRestorer:
 
 class _Bound(NamedTuple):
     schema: pa.Schema
-    codecs: dict[int, tuple[Codec, bool]]
+    codecs: dict[int, tuple[ValueCodec, bool]]
     """By the writer's number, and whether its values are framed."""
 
     def written(self, rows: pa.RecordBatch, wanted: NDArray[np.int64]) -> tuple[pa.BinaryArray, NDArray[np.int64]]:
@@ -67,7 +67,7 @@ class _Bound(NamedTuple):
 
 def _bound(text: str) -> _Bound:
     rules = Rules.from_text(text)
-    codecs: dict[int, tuple[Codec, bool]] = {}
+    codecs: dict[int, tuple[ValueCodec, bool]] = {}
     for writer in rules.writers:
         codec = bind(writer, rules.layout)
         codec.shapes = list(rules.shapes.get(writer.number, ()))

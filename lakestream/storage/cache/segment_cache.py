@@ -28,7 +28,7 @@ class CacheMetrics(Protocol):
     def cache_bytes(self, held: int) -> None: ...
 
 
-class Extent:
+class CachedExtent:
     """Consecutive bytes of one segment, as parts: whole batches where we wrote them, else one block."""
 
     __slots__ = ("_positions", "end", "parts", "start")
@@ -66,7 +66,7 @@ class _Kind:
     __slots__ = ("bytes", "extents")
 
     def __init__(self) -> None:
-        self.extents: OrderedDict[tuple[SegmentId, int], Extent] = OrderedDict()
+        self.extents: OrderedDict[tuple[SegmentId, int], CachedExtent] = OrderedDict()
         self.bytes = 0
 
 
@@ -74,7 +74,7 @@ class SegmentCache:
     def __init__(self, bytes_max: int, metrics: CacheMetrics) -> None:
         self._bytes_max = bytes_max
         self._metrics = metrics
-        self._by_segment: dict[SegmentId, list[tuple[Extent, _Kind]]] = {}
+        self._by_segment: dict[SegmentId, list[tuple[CachedExtent, _Kind]]] = {}
         self._written = _Kind()
         self._fetched = _Kind()
 
@@ -87,7 +87,7 @@ class SegmentCache:
         self._metrics.cache_miss()
         return None
 
-    def put(self, segment: SegmentId, extent: Extent, *, fetched: bool = False) -> None:
+    def put(self, segment: SegmentId, extent: CachedExtent, *, fetched: bool = False) -> None:
         key, kind = (segment, extent.start), self._fetched if fetched else self._written
         if (held := kind.extents.get(key)) is not None:
             if held.end >= extent.end:

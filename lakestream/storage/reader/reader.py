@@ -1,4 +1,4 @@
-"""Reader: from a view of a partition to the batches at an offset, wherever they lie.
+"""LogReader: from a view of a partition to the batches at an offset, wherever they lie.
 
     spans of the view -> those in table files, one after the other -> rows, encoded as batches
                       -> those in WAL segments, all at once        -> batches as stored, patched for sending
@@ -26,7 +26,7 @@ _Pieces = list[memoryview] | LakestreamError
 """Bytes of a span, or why there are none."""
 
 
-class Reader:
+class LogReader:
     def __init__(self, segments: SegmentReader, tables: TableFileReader) -> None:
         self._segments = segments
         self._tables = tables

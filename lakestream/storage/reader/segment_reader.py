@@ -9,7 +9,7 @@ from typing import Protocol
 
 from lakestream.model.errors import SegmentLost
 from lakestream.model.place import SegmentId, Span
-from lakestream.storage.cache.segment_cache import Extent, SegmentCache
+from lakestream.storage.cache.segment_cache import CachedExtent, SegmentCache
 from lakestream.storage.wal.segment import segment_key
 from lakestream.world.objects.store import ObjectStore
 from lakestream.world.tasks import Tasks
@@ -29,7 +29,7 @@ class SegmentReader:
         self._tasks = tasks
         self._metrics = metrics
         self._block_bytes = REMOTE_BLOCK_BYTES if objects.is_remote else LOCAL_BLOCK_BYTES
-        self._getting: dict[tuple[SegmentId, int, int], asyncio.Task[Extent]] = {}
+        self._getting: dict[tuple[SegmentId, int, int], asyncio.Task[CachedExtent]] = {}
 
     def cached(self, span: Span) -> list[memoryview] | None:
         """The span's bytes, as consecutive pieces, if they are at hand."""
@@ -47,7 +47,7 @@ class SegmentReader:
             )
         return extent.slice(span.at, span.length)
 
-    async def _get(self, span: Span) -> Extent:
+    async def _get(self, span: Span) -> CachedExtent:
         start = span.at - span.at % self._block_bytes
         end = -(-(span.at + span.length) // self._block_bytes) * self._block_bytes
         key = (span.segment, start, end)
@@ -60,9 +60,9 @@ class SegmentReader:
             getting.add_done_callback(lambda _: self._getting.pop(key, None))
         return await asyncio.shield(getting)
 
-    async def _fetch(self, segment: SegmentId, start: int, length: int) -> Extent:
+    async def _fetch(self, segment: SegmentId, start: int, length: int) -> CachedExtent:
         data = await self._objects.get_range(segment_key(segment), start, length)
         self._metrics.segment_read(bytes=len(data))
-        extent = Extent(start, [data])
+        extent = CachedExtent(start, [data])
         self._cache.put(segment, extent, fetched=True)
         return extent

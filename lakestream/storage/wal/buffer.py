@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lakestream.model.place import SegmentId
 from lakestream.model.segment import SegmentBatch
 from lakestream.storage.wal.batch import Pending, WalBatch
-from lakestream.storage.wal.segment import BATCHES_AT, MAGIC, Entry, Footer, Receipt, encode_footer
+from lakestream.storage.wal.segment import BATCHES_AT, MAGIC, Receipt, SegmentEntry, SegmentFooter, encode_footer
 from lakestream.world.objects.store import Buffer
 
 
@@ -80,7 +80,7 @@ def seal(
         parts.append(batch.data)
         batches.append(_placed(batch, at, created_ms))
         at += len(batch.data)
-    footer = Footer(
+    footer = SegmentFooter(
         cluster_id=cluster_id,
         broker_id=broker_id,
         segment=segment,
@@ -113,15 +113,17 @@ def _placed(batch: WalBatch, at: int, created_ms: int) -> SegmentBatch:
     )
 
 
-def _entries(pending: Sequence[Pending], batches: Sequence[SegmentBatch]) -> list[Entry]:
+def _entries(pending: Sequence[Pending], batches: Sequence[SegmentBatch]) -> list[SegmentEntry]:
     """One entry per partition: its batches lie side by side."""
-    entries: list[Entry] = []
+    entries: list[SegmentEntry] = []
     partition = None
     for item, placed in zip(pending, batches, strict=True):
         if placed.partition != partition:
             partition = placed.partition
             topic_id, index = item.batch.topic_id, item.batch.partition_index
-            entries.append(Entry(topic_id, index, placed.at, placed.length, placed.records, placed.max_timestamp_ms))
+            entries.append(
+                SegmentEntry(topic_id, index, placed.at, placed.length, placed.records, placed.max_timestamp_ms)
+            )
             continue
         run = entries[-1]
         entries[-1] = run._replace(

@@ -25,7 +25,7 @@ from lakestream.model.errors import (
 )
 from lakestream.model.segment import Abandoned, BatchResult, BatchStatus, Committed, SegmentCommit, SegmentFate
 from lakestream.model.topic import PartitionId
-from lakestream.storage.cache.segment_cache import Extent, SegmentCache
+from lakestream.storage.cache.segment_cache import CachedExtent, SegmentCache
 from lakestream.storage.index.index import Index
 from lakestream.storage.wal.batch import Pending, WalBatch
 from lakestream.storage.wal.buffer import Sealed, SegmentBuffer, seal
@@ -347,7 +347,7 @@ class Wal:
         """Make what was stored quick to read, note its receipts, and wake those who wait for it."""
         spans = stored_spans(sealed, results)
         if sealed.batches:
-            self._cache.put(sealed.segment, Extent(BATCHES_AT, sealed.parts[1:-1]))
+            self._cache.put(sealed.segment, CachedExtent(BATCHES_AT, sealed.parts[1:-1]))
         for partition, run in spans.items():
             self._index.extend(partition, run)
         self._receipts.add(sealed, spans, self._clock.monotonic())

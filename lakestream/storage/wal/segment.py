@@ -28,7 +28,7 @@ WAL_PREFIX = "wal/"
 _SUFFIX = ".lsg"
 
 
-class Entry(NamedTuple):
+class SegmentEntry(NamedTuple):
     """One partition's run of batches in this segment."""
 
     topic_id: TopicId
@@ -53,12 +53,12 @@ class Receipt(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Footer:
+class SegmentFooter:
     cluster_id: str
     broker_id: int
     segment: SegmentId
     created_ms: int
-    entries: Sequence[Entry]
+    entries: Sequence[SegmentEntry]
     receipts: Sequence[Receipt]
 
 
@@ -73,8 +73,8 @@ def segment_of_key(key: str) -> SegmentId | None:
     return segment if key == segment_key(segment) else None
 
 
-def encode_footer(footer: Footer) -> bytes:
-    """Footer, its checksum and length, and the closing magic."""
+def encode_footer(footer: SegmentFooter) -> bytes:
+    """The footer, its checksum and length, and the closing magic."""
     packed = msgpack.packb(
         {
             "cluster": footer.cluster_id,
@@ -93,7 +93,7 @@ def footer_bytes(tail: Buffer) -> int:
     return _read_trailer(memoryview(tail))[1] + _TRAILER.size
 
 
-def decode_footer(tail: Buffer) -> Footer:
+def decode_footer(tail: Buffer) -> SegmentFooter:
     """The footer, from the last bytes of a segment (at least `footer_bytes` of them). Raises MalformedSegment."""
     view = memoryview(tail)
     checksum, length = _read_trailer(view)
@@ -115,15 +115,15 @@ def _read_trailer(view: memoryview) -> tuple[int, int]:
     return checksum, length
 
 
-def _parse_footer(packed: memoryview) -> Footer:
+def _parse_footer(packed: memoryview) -> SegmentFooter:
     try:
         fields = msgpack.unpackb(packed)
-        return Footer(
+        return SegmentFooter(
             cluster_id=fields["cluster"],
             broker_id=fields["broker"],
             segment=fields["segment"],
             created_ms=fields["created_ms"],
-            entries=tuple(Entry(*entry) for entry in fields["entries"]),
+            entries=tuple(SegmentEntry(*entry) for entry in fields["entries"]),
             receipts=tuple(Receipt(*receipt) for receipt in fields["receipts"]),
         )
     except (ValueError, KeyError, TypeError, msgpack.UnpackException) as error:

@@ -55,7 +55,7 @@ class WorkersObjects:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class JobWork:
     """What one job has to write anew: stretches of the log, or values that were set aside."""
 
     job: JobId
@@ -69,7 +69,7 @@ class Work:
 
 @dataclass(slots=True)
 class RewrittenJob:
-    work: Work
+    work: JobWork
     contract: HeldContract
     by_number: dict[int, TaskResult] = field(default_factory=dict)
     turn: int = 0
@@ -104,7 +104,7 @@ class Rewriting:
         self._locations = locations
         self._workers_objects = workers_objects
 
-    async def rewrite(self, works: Sequence[Work]) -> dict[JobId, RewrittenJob]:
+    async def rewrite(self, works: Sequence[JobWork]) -> dict[JobId, RewrittenJob]:
         """Raises RewriteFailed, and Unavailable where not a single contract could be read."""
         all = await self._begun(works)
         await self._learn([one for one in all.values() if one.contract.is_young and one.work.spans])
@@ -117,7 +117,7 @@ class Rewriting:
                 break
         return all
 
-    async def _begun(self, works: Sequence[Work]) -> dict[JobId, RewrittenJob]:
+    async def _begun(self, works: Sequence[JobWork]) -> dict[JobId, RewrittenJob]:
         """Each under its topic's contract. One that cannot be read breaks its own job; where all are out of reach, it
         is the store that is."""
         begun = {}

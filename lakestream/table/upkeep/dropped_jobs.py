@@ -28,7 +28,7 @@ WATCHED_MAX = 10_000
 """Committed jobs that are to be looked at once more. They are few; beyond it the oldest are left alone."""
 
 
-class LeftBehind:
+class DroppedJobs:
     def __init__(self, store: MetadataStore, locations: TableObjects) -> None:
         self._store = store
         self._locations = locations

@@ -28,7 +28,7 @@ SWEPT_KINDS = (TableKind.TOPIC, TableKind.KEPT)
 """Tables beside which only we write. What lies beside an ordinary one may be wanted: its versions can go back."""
 
 
-class LeftFiles:
+class OrphanData:
     def __init__(self, store: MetadataStore, locations: TableObjects, commits: TopicCommits, clock: Clock) -> None:
         self._store = store
         self._locations = locations

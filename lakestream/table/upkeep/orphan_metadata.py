@@ -24,7 +24,7 @@ from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Conflict, what_went_wrong
 from lakestream.model.table import TableId, TableKind, TablePointer
-from lakestream.table.upkeep.orphan_data import SWEPT_KINDS, LeftFiles
+from lakestream.table.upkeep.orphan_data import SWEPT_KINDS, OrphanData
 from lakestream.world.clock import Clock
 
 log = structlog.get_logger(__name__)
@@ -33,13 +33,13 @@ TABLES_AT_ONCE = 20
 """A table has some hundred manifest lists at most; most of them are in memory."""
 
 
-class LeftCommits:
+class OrphanMetadata:
     def __init__(
         self,
         store: MetadataStore,
         locations: TableObjects,
         commits: TopicCommits,
-        left_files: LeftFiles,
+        orphan_data: OrphanData,
         clock: Clock,
         *,
         grace_ms: int,
@@ -47,7 +47,7 @@ class LeftCommits:
         self._store = store
         self._locations = locations
         self._commits = commits
-        self._left_files = left_files
+        self._orphan_data = orphan_data
         self._clock = clock
         self._grace_ms = grace_ms
         self._turns: list[TableId] = []
@@ -109,6 +109,6 @@ class LeftCommits:
 
     async def _let_go(self, table: TableId) -> None:
         """No job of a topic that is gone can be committed any more: whatever no snapshot reaches is left over."""
-        await self._left_files.clear(table)
+        await self._orphan_data.clear(table)
         if await self._store.tables.make_ordinary(table, self._grace_ms):
             log.info("a table that outlived its topic is an ordinary one now", table=table)

@@ -35,7 +35,7 @@ class LedgerFile(NamedTuple):
     """By partition."""
 
 
-class Ledger(NamedTuple):
+class FoundLedger(NamedTuple):
     ref: LedgerRef
     ranges: Mapping[int, Range]
     files: Sequence[LedgerFile]
@@ -67,7 +67,7 @@ def chain_of(metadata: Metadata) -> Chain:
     return Chain(refs[::-1], is_whole=False)
 
 
-def read_ledger(ref: LedgerRef, content: bytes) -> Ledger | str:
+def read_ledger(ref: LedgerRef, content: bytes) -> FoundLedger | str:
     """The ledger, or what is wrong with it."""
     if hashlib.sha256(content).hexdigest() != ref.sha256:
         return f"ledger {ref.location} is not the one that snapshot {ref.snapshot_id} was made with: its hash differs"
@@ -77,10 +77,10 @@ def read_ledger(ref: LedgerRef, content: bytes) -> Ledger | str:
     if found["job"] != ref.job:
         return f"ledger {ref.location} is of job {found['job']}, but snapshot {ref.snapshot_id} of job {ref.job}"
     ranges = {number: Range(start, end) for number, start, end in found["partitions"]}
-    return Ledger(ref, ranges, [_file(file) for file in found["files"] if LOG_BRANCH in file["branches"]])
+    return FoundLedger(ref, ranges, [_file(file) for file in found["files"] if LOG_BRANCH in file["branches"]])
 
 
-def chain_problems(ledgers: Sequence[Ledger], *, is_whole: bool, log_starts: Mapping[int, int]) -> Iterator[str]:
+def chain_problems(ledgers: Sequence[FoundLedger], *, is_whole: bool, log_starts: Mapping[int, int]) -> Iterator[str]:
     """Gaps and overlaps. `log_starts` as of after the ledgers were read."""
     ends: dict[int, int] = {}
     for ledger in ledgers:
@@ -99,13 +99,13 @@ def chain_problems(ledgers: Sequence[Ledger], *, is_whole: bool, log_starts: Map
             ends[number] = range.end
 
 
-def chain_ends(ledgers: Sequence[Ledger]) -> dict[int, int]:
+def chain_ends(ledgers: Sequence[FoundLedger]) -> dict[int, int]:
     """Where each partition stands by its last ledger."""
     return {number: range.end for ledger in ledgers for number, range in ledger.ranges.items()}
 
 
 def file_problems(
-    ledgers: Sequence[Ledger], files: Sequence[DataFileRow], *, is_whole: bool, log_starts: Mapping[int, int]
+    ledgers: Sequence[FoundLedger], files: Sequence[DataFileRow], *, is_whole: bool, log_starts: Mapping[int, int]
 ) -> Iterator[str]:
     """What ledgers and manifests say of the same files."""
     listed = {file.path: file for ledger in ledgers for file in ledger.files}

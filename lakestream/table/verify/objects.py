@@ -7,7 +7,7 @@ from urllib.parse import quote
 from lakestream.catalog.files.locations import TABLES_FOLDER, TableObjects
 from lakestream.model.errors import LakestreamError, ObjectMissing
 from lakestream.model.table_errors import DamagedTable
-from lakestream.storage.tablefile.format.footer import Footer, ending_bytes, parse_footer
+from lakestream.storage.tablefile.format.footer import FileFooter, ending_bytes, parse_footer
 from lakestream.storage.tablefile.read.loading import TAIL_BYTES
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
@@ -47,11 +47,11 @@ def read_rules(table_location: str, options: Mapping[str, str], files: Sequence[
     return {footer.path: footer.rules for footer in found if footer.rules is not None}
 
 
-async def _footers(table_location: str, options: Mapping[str, str], files: Sequence[str]) -> list[Footer]:
+async def _footers(table_location: str, options: Mapping[str, str], files: Sequence[str]) -> list[FileFooter]:
     async with _Opened(table_location, options) as objects:
         tables, places = TableObjects(objects), asyncio.Semaphore(LOOKS_AT_ONCE)
 
-        async def read(file: str) -> Footer:
+        async def read(file: str) -> FileFooter:
             async with places:
                 key = tables.key_of(file)
                 tail, size = await objects.get_tail(key, TAIL_BYTES)

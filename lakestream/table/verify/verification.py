@@ -25,7 +25,7 @@ from lakestream.table.spark.catalog import CATALOG
 from lakestream.table.spark.lake_session import cause
 from lakestream.table.verify.digest import Chunk, Digests, differing
 from lakestream.table.verify.ledgers import (
-    Ledger,
+    FoundLedger,
     chain_ends,
     chain_of,
     chain_problems,
@@ -64,7 +64,7 @@ class TopicToVerify:
 
 
 @dataclass(slots=True, kw_only=True)
-class Verdict:
+class TopicVerdict:
     """What was compared, and what differs."""
 
     topic: str
@@ -82,9 +82,9 @@ class Verdict:
     problems: list[str] = field(default_factory=list)
 
 
-def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[[int], None]) -> Verdict:
+def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[[int], None]) -> TopicVerdict:
     metadata = topic.metadata
-    verdict = Verdict(topic=topic.name, table=topic.table, partitions=len(topic.partitions))
+    verdict = TopicVerdict(topic=topic.name, table=topic.table, partitions=len(topic.partitions))
     verdict.problems += _wal_problems(topic.partitions)
     log = LogRows(session, f"{CATALOG}.{topic.table}{suffix_of(LOG_BRANCH)}", metadata["current-snapshot-id"])
     ledgers = _ledgers(topic, verdict)
@@ -111,7 +111,7 @@ def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[
     return verdict
 
 
-def _typed(topic: TopicToVerify, files: Sequence[DataFileRow], verdict: Verdict) -> TypedFiles | None:
+def _typed(topic: TopicToVerify, files: Sequence[DataFileRow], verdict: TopicVerdict) -> TypedFiles | None:
     """None where the topic has no typed columns. Raises LakestreamError where a file cannot be read."""
     text = (topic.metadata.get("properties") or {}).get(CONTRACT_PROPERTY)
     if text is None or not (contract := TopicContract.from_text(text)).layout.columns:
@@ -130,12 +130,12 @@ def _wal_problems(partitions: Mapping[int, PartitionState]) -> Iterator[str]:
             )
 
 
-def _ledgers(topic: TopicToVerify, verdict: Verdict) -> list[Ledger]:
+def _ledgers(topic: TopicToVerify, verdict: TopicVerdict) -> list[FoundLedger]:
     chain = chain_of(topic.metadata)
     verdict.ledgers, verdict.ledgers_whole = len(chain.refs), chain.is_whole
     locations = [ref.location for ref in chain.refs]
     contents = read_objects(topic.metadata["location"], topic.objects_options, locations)
-    found: list[Ledger] = []
+    found: list[FoundLedger] = []
     for ref in chain.refs:
         content = contents[ref.location]
         if content is None:
@@ -151,7 +151,7 @@ def _ledgers(topic: TopicToVerify, verdict: Verdict) -> list[Ledger]:
 def _end_problems(
     before: Mapping[int, PartitionState],
     after: Mapping[int, PartitionState],
-    ledgers: Sequence[Ledger],
+    ledgers: Sequence[FoundLedger],
     *,
     is_whole: bool,
 ) -> Iterator[str]:
@@ -186,7 +186,7 @@ def _compare(
     log: LogRows,
     files: Sequence[DataFileRow],
     now: Mapping[int, PartitionState],
-    verdict: Verdict,
+    verdict: TopicVerdict,
     advance: Callable[[int], None],
 ) -> None:
     ranges = {

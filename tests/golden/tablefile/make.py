@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lakestream.storage.records.header import Codec
 from lakestream.storage.tablefile.format.columns import ALL, LAST_COLUMN_ID, iceberg_fields
-from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.sizes import RowGroupLimits
 from lakestream.storage.tablefile.write.stretch import Stretch, raw_stretch, stretches_of_span
 from lakestream.storage.tablefile.write.writer import write_table_file
 from tests.golden.records.make import readable
@@ -45,7 +45,7 @@ def records() -> dict[int, list[Row]]:
 
 def main() -> None:
     parts, descriptor = write_table_file(
-        stretches(), path="v1.parquet", with_form=True, limits=GroupLimits(rows_max=8, alone_rows=8)
+        stretches(), path="v1.parquet", with_form=True, limits=RowGroupLimits(rows_max=8, alone_rows=8)
     )
     facts = {
         "descriptor": descriptor.to_json(),

@@ -11,7 +11,7 @@ from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import HeartbeatAsk, Joined, JoinRefused, LeaveAsk, Leaver, SyncAsk, Synced
-from lakestream.broker.groups.consumer.assignors import Reader, assign_range
+from lakestream.broker.groups.consumer.assignors import Subscriber, assign_range
 from lakestream.broker.groups.consumer.classic_members import names_of, partitions_of
 from lakestream.broker.groups.embedded import read_assignment, read_subscription, write_assignment
 from lakestream.broker.groups.errors import (
@@ -24,7 +24,7 @@ from lakestream.broker.groups.errors import (
     StaleMemberEpoch,
     UnknownMember,
 )
-from lakestream.broker.groups.offsets import CommitAsk, FetchAsk
+from lakestream.broker.groups.offsets import CommitAsk, OffsetFetchAsk
 from lakestream.broker.groups.ownership import coordinator_of
 from lakestream.broker.groups.saved.state import NO_PARTITIONS, Assignment, ProtocolOffer
 from lakestream.broker.groups.topics.directory_topics import DirectoryTopics
@@ -101,7 +101,7 @@ class Member:
         new = sorted(assignment - self.owned)
         self.owned = self.owned & assignment
         self._positions = {one: at for one, at in self._positions.items() if one in self.owned}
-        committed = await self._ask(lambda broker: broker.groups.administration.fetch(FetchAsk(group=GROUP), new))
+        committed = await self._ask(lambda broker: broker.groups.administration.fetch(OffsetFetchAsk(group=GROUP), new))
         self._positions.update({one: committed[one].offset if one in committed else 0 for one in new})
         self.owned = assignment
         self._trace.note("owns", self.name, self.generation, len(assignment))
@@ -265,6 +265,6 @@ def _assigned(joined: Joined, image: TopicsImage) -> dict[str, bytes]:
     for member in joined.members:
         names = read_subscription(member.metadata).topics & image.by_name.keys()
         topic_ids = frozenset(image.by_name[name].id for name in names)
-        readers[member.member_id] = Reader(member.member_id, topic_ids, NO_PARTITIONS)
+        readers[member.member_id] = Subscriber(member.member_id, topic_ids, NO_PARTITIONS)
     counts = {topic.id: topic.partitions for topic in image.by_name.values()}
     return {name: write_assignment(1, names_of(given, image)) for name, given in assign_range(readers, counts).items()}

@@ -16,8 +16,8 @@ from lakestream.model.table import TableKind
 from lakestream.table.compaction import rewrite
 from lakestream.table.compaction.commit import Committer
 from lakestream.table.compaction.rounds import Rewriting, RewrittenJob
-from lakestream.table.upkeep import orphan_metadata as left_commits
-from lakestream.table.upkeep.dropped_jobs import LeftBehind
+from lakestream.table.upkeep import orphan_metadata
+from lakestream.table.upkeep.dropped_jobs import DroppedJobs
 from tests.simulation.mutants import Mutant
 
 
@@ -89,10 +89,10 @@ def _main_is_put_where_log_is(patch: pytest.MonkeyPatch) -> None:
 
 
 def _files_of_dropped_jobs_stay(patch: pytest.MonkeyPatch) -> None:
-    async def keep(self: LeftBehind, job: Any, *, but: frozenset[str] = frozenset()) -> bool:
+    async def keep(self: DroppedJobs, job: Any, *, but: frozenset[str] = frozenset()) -> bool:
         return True
 
-    patch.setattr(LeftBehind, "_delete", keep)
+    patch.setattr(DroppedJobs, "_delete", keep)
 
 
 def _files_stand_that_lack_a_column(patch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def _what_is_set_aside_is_not_put_into_quarantine(patch: pytest.MonkeyPatch) -> 
 
 
 def _a_table_that_lost_its_topic_is_forgotten(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(left_commits, "SWEPT_KINDS", (TableKind.TOPIC,))
+    patch.setattr(orphan_metadata, "SWEPT_KINDS", (TableKind.TOPIC,))
 
 
 TABLE_MUTANTS: Mapping[str, Mutant] = {

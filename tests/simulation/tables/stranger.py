@@ -16,9 +16,9 @@ from typing import Any
 from lakestream.catalog.commits.reading import SnapshotFiles
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
-from lakestream.catalog.manifests.entries import Entry, EntryFormat, ManifestFile, Status, settled_entries
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, Status, settled_entries
 from lakestream.catalog.manifests.manifests import ListEncoder, encode_manifest, manifest_row
-from lakestream.catalog.names.tables import Tables
+from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.spec.requests import TableChange
 from lakestream.catalog.spec.values import by_id
 from lakestream.model.errors import LakestreamError
@@ -70,7 +70,7 @@ class Stranger:
         self._verdict = verdict
         self._rng = rng
         self._ids = Ids(clock, SeededChance(rng.getrandbits(64)))
-        self._gateway: tuple[Life, Tables] | None = None
+        self._gateway: tuple[Life, TableCatalog] | None = None
 
     async def run(self, seconds: float) -> None:
         await repeat(seconds, self._act, self._rng)
@@ -194,14 +194,14 @@ class Stranger:
         change = TableChange(namespace=STREAMS, name=table.pointer.name, requirements=requirements, updates=updates)
         await self._face().commit([change])
 
-    def _face(self) -> Tables:
+    def _face(self) -> TableCatalog:
         if self._gateway is None or self._gateway[0].is_dead:
             life = self._gateways.new_life(f"g{self._rng.getrandbits(16)}")
             store: Any = ReachedMetadata(self._store, life, self._witness)
             locations = TableObjects(ReachedObjects(self._objects, life, self._witness))
             ids = Ids(life.clock, SeededChance(self._rng.getrandbits(64)))
             files = MetadataFiles(locations, ids=ids)
-            face = Tables(
+            face = TableCatalog(
                 store=store.tables,
                 objects=locations,
                 files=files,
@@ -222,7 +222,7 @@ class Stranger:
         await self._objects.delete(keys)
 
 
-def _entry(entry: Entry, gone: frozenset[str], snapshot_id: int) -> Entry:
+def _entry(entry: ManifestEntry, gone: frozenset[str], snapshot_id: int) -> ManifestEntry:
     if entry.path not in gone:
         return entry
     return replace(entry, status=Status.DELETED, snapshot_id=snapshot_id)

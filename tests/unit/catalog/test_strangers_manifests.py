@@ -6,7 +6,7 @@ import pytest
 
 from lakestream.catalog.commits.rolling import FAN_IN
 from lakestream.catalog.manifests.data_files import manifest_data_file
-from lakestream.catalog.manifests.entries import Entry, EntryFormat, Status
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, Status
 from lakestream.catalog.manifests.manifests import ListEncoder, encode_manifest, manifest_row
 from lakestream.catalog.spec.values import Json
 from tests.unit.catalog.samples import LOCATION, Lake, applied, data_file, field, schema, snapshot, to_branch
@@ -44,7 +44,7 @@ class Engine:
 
     def _manifest(self, partition: int, number: int, snapshot_id: int, sequence: int) -> Json:
         file = manifest_data_file(data_file(f"theirs-{number}", spec_id=1, partition=[partition]), self.format.spec)
-        entry = Entry(
+        entry = ManifestEntry(
             status=Status.ADDED,
             snapshot_id=snapshot_id,
             sequence_number=None,

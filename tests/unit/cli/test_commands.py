@@ -15,7 +15,7 @@ from lakestream.cli.client.kafka_client import check
 from lakestream.cli.failures import CommandFailed
 from lakestream.cli.main import main
 from lakestream.protocol.kafka.errors import KafkaError
-from lakestream.storage.wal.segment import MAGIC, Entry, Footer, Receipt, encode_footer
+from lakestream.storage.wal.segment import MAGIC, Receipt, SegmentEntry, SegmentFooter, encode_footer
 
 Command = Callable[..., "Done"]
 
@@ -112,12 +112,12 @@ def test_settings_are_printed_with_their_sources(lakestream: Command, tmp_path: 
 
 
 def test_a_segment_is_shown(lakestream: Command, tmp_path: Path) -> None:
-    footer = Footer(
+    footer = SegmentFooter(
         cluster_id="c",
         broker_id=3,
         segment="01J00000000000000000000000",
         created_ms=5,
-        entries=[Entry(b"\x01" * 16, 2, 4, 100, 7, 9)],
+        entries=[SegmentEntry(b"\x01" * 16, 2, 4, 100, 7, 9)],
         receipts=[Receipt("01J00000000000000000000001", b"\x01" * 16, 2, 4, 50, 1000, 3, -1)],
     )
     file = tmp_path / "some.lsg"

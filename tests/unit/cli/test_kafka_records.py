@@ -5,14 +5,14 @@ from aiokafka.record.default_records import DefaultRecordBatch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakestream.cli.client.kafka_records import Record, build_batch, read_batches
+from lakestream.cli.client.kafka_records import ConsumedRecord, build_batch, read_batches
 from lakestream.cli.client.partitioner import murmur2, partition_of_key
 from lakestream.cli.failures import CommandFailed
 from lakestream.storage.records.header import Codec
 
 contents = st.none() | st.binary(max_size=40)
 records = st.builds(
-    Record,
+    ConsumedRecord,
     key=contents,
     value=contents,
     headers=st.lists(st.tuples(st.text(max_size=8), contents), max_size=3),
@@ -21,27 +21,27 @@ records = st.builds(
 
 
 @given(st.lists(records, min_size=1, max_size=20), st.sampled_from(Codec))
-def test_a_batch_reads_back_as_it_was_built(built: list[Record], codec: Codec) -> None:
+def test_a_batch_reads_back_as_it_was_built(built: list[ConsumedRecord], codec: Codec) -> None:
     [(after, read)] = list(read_batches(memoryview(build_batch(built, codec))))
     assert after == len(built)
     assert read == [record._replace(offset=offset) for offset, record in enumerate(built)]
 
 
 @given(st.lists(records, min_size=1, max_size=5))
-def test_another_client_reads_the_same(built: list[Record]) -> None:
+def test_another_client_reads_the_same(built: list[ConsumedRecord]) -> None:
     batch = DefaultRecordBatch(build_batch(built, Codec.NONE))
     assert batch.validate_crc()
-    read = [Record(r.key, r.value, list(r.headers), r.timestamp, r.offset) for r in batch]
+    read = [ConsumedRecord(r.key, r.value, list(r.headers), r.timestamp, r.offset) for r in batch]
     assert read == [record._replace(offset=offset, headers=list(record.headers)) for offset, record in enumerate(built)]
 
 
 def test_a_batch_cut_off_at_the_end_is_left_out() -> None:
-    batch = build_batch([Record(None, b"x", (), 1)], Codec.NONE)
+    batch = build_batch([ConsumedRecord(None, b"x", (), 1)], Codec.NONE)
     assert len(list(read_batches(memoryview(batch + batch[:-1])))) == 1
 
 
 def test_a_damaged_batch_is_named() -> None:
-    batch = bytearray(build_batch([Record(None, b"x", (), 1)], Codec.NONE))
+    batch = bytearray(build_batch([ConsumedRecord(None, b"x", (), 1)], Codec.NONE))
     batch[-1] ^= 1
     with pytest.raises(CommandFailed, match="checksum"):
         list(read_batches(memoryview(batch)))

@@ -32,7 +32,7 @@ from lakestream.model.segment import SegmentBatch, SegmentCommit
 from lakestream.model.table import TablePointer
 from lakestream.model.topic import Topic, TopicSpec
 from lakestream.storage.cache.segment_cache import SegmentCache
-from lakestream.storage.reader.reader import Reader
+from lakestream.storage.reader.reader import LogReader
 from lakestream.storage.reader.segment_reader import SegmentReader
 from lakestream.storage.records.decode import SCHEMA, decode_batches
 from lakestream.storage.records.encode import encode_batches
@@ -177,7 +177,7 @@ class Site:
         spans = (await self.view(partition)).spans
         return "".join("F" if isinstance(span, FileSpan) else "w" for span in spans)
 
-    def reader(self) -> Reader:
+    def reader(self) -> LogReader:
         metrics: Any = Counting()
         files = TableFiles(
             LocatedObjects(self.objects),
@@ -187,7 +187,7 @@ class Site:
             footer_bytes_max=1 << 20,
             restorer=ContractRestorer(),
         )
-        return Reader(
+        return LogReader(
             SegmentReader(self.objects, SegmentCache(0, metrics), self.tasks, metrics),
             TableFileReader(files, InlineThreads(), self.tasks, cache_bytes_max=1 << 20),
         )

@@ -6,7 +6,7 @@ import pytest
 
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
-from lakestream.catalog.names.tables import Tables
+from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.spec.requests import TableChange
 from lakestream.model.table import STREAMS
 from lakestream.model.topic import Topic
@@ -21,11 +21,11 @@ CHANGE = TableChange(
 )
 
 
-def gateway(site: Site, fate: Fate) -> Tables:
+def gateway(site: Site, fate: Fate) -> TableCatalog:
     """The catalog as a process reaches its stores."""
     store: Any = MortalVerbs(site.store.tables, fate)
     objects = TableObjects(MortalObjects(site.objects, fate))
-    return Tables(
+    return TableCatalog(
         store=store,
         objects=objects,
         files=MetadataFiles(objects, ids=site.ids),

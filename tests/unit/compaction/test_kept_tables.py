@@ -7,7 +7,7 @@ import pytest
 from lakestream.catalog.commits.rolling import FAN_IN
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
-from lakestream.catalog.names.tables import Tables
+from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.spec.requests import TableChange
 from lakestream.catalog.spec.values import Json
 from lakestream.model.table import STREAMS, PointerMove, TableKind
@@ -46,10 +46,10 @@ async def offsets(site: Site, topic: Topic) -> list[int]:
     return [row["__offset"] for row in await site.table(topic)]
 
 
-def gateway(site: Site) -> Tables:
+def gateway(site: Site) -> TableCatalog:
     locations = TableObjects(site.objects)
     files = MetadataFiles(locations, ids=site.ids)
-    return Tables(
+    return TableCatalog(
         store=site.store.tables,
         objects=locations,
         files=files,

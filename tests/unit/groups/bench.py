@@ -4,7 +4,6 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from lakestream.broker.groups.asks import (
-    Client,
     ConsumerHeartbeatAnswer,
     ConsumerHeartbeatAsk,
     HeartbeatAsk,
@@ -14,6 +13,7 @@ from lakestream.broker.groups.asks import (
     LeaveAsk,
     Leaver,
     Left,
+    MemberClient,
     ParkedAnswer,
     SyncAsk,
     Synced,
@@ -71,7 +71,7 @@ def join_ask(member: str = "", *, fresh: str = "new", **changes: object) -> Join
         member_id=member,
         fresh_member_id=fresh,
         instance_id=None,
-        client=Client("client", "/127.0.0.1"),
+        client=MemberClient("client", "/127.0.0.1"),
         session_timeout_ms=10_000,
         rebalance_timeout_ms=60_000,
         protocol_type="consumer",
@@ -90,7 +90,7 @@ def consumer_ask(member: str, epoch: int, **changes: object) -> ConsumerHeartbea
         member_epoch=epoch,
         instance_id=None,
         rack=None,
-        client=Client("client", "/127.0.0.1"),
+        client=MemberClient("client", "/127.0.0.1"),
         rebalance_timeout_ms=60_000 if joining else None,
         topics=frozenset({"orders"}) if joining else None,
         regex=None,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lakestream.broker.groups.asks import HeartbeatAsk, Joined, LeaveAsk, Leaver, SyncAsk
-from lakestream.broker.groups.consumer.assignors import Reader, assign_range
+from lakestream.broker.groups.consumer.assignors import Subscriber, assign_range
 from lakestream.broker.groups.consumer.classic_members import names_of, partitions_of
 from lakestream.broker.groups.embedded import read_assignment, read_subscription, write_assignment
 from lakestream.broker.groups.errors import (
@@ -26,7 +26,7 @@ from lakestream.broker.groups.errors import (
     UnknownMember,
 )
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.broker.groups.offsets import CommitAsk, FetchAsk
+from lakestream.broker.groups.offsets import CommitAsk, OffsetFetchAsk
 from lakestream.broker.groups.saved.state import NO_PARTITIONS, Assignment, ProtocolOffer
 from lakestream.model.errors import IllegalGeneration, LakestreamError, NotCoordinator
 from lakestream.model.group import CommittedOffset, TopicPartition
@@ -209,7 +209,7 @@ class Client:
         new = sorted(assignment - self.owned)
         self.owned = self.owned & assignment
         self.positions = {one: at for one, at in self.positions.items() if one in self.owned}
-        ask = FetchAsk(group=GROUP)
+        ask = OffsetFetchAsk(group=GROUP)
         committed = await self.broker.administration.fetch(ask, new) if new else {}
         self.positions.update({one: committed[one].offset if one in committed else 0 for one in new})
         self.owned = assignment
@@ -285,7 +285,7 @@ class ClassicClient(Client):
         for member in joined.members:
             names = read_subscription(member.metadata).topics & image.by_name.keys()
             topic_ids = frozenset(image.by_name[name].id for name in names)
-            readers[member.member_id] = Reader(member.member_id, topic_ids, NO_PARTITIONS)
+            readers[member.member_id] = Subscriber(member.member_id, topic_ids, NO_PARTITIONS)
         counts = {topic.id: topic.partitions for topic in image.by_name.values()}
         return {
             name: write_assignment(1, names_of(given, image)) for name, given in assign_range(readers, counts).items()

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakestream.broker.groups.consumer.assignors import Reader, assign_range, assign_uniform
+from lakestream.broker.groups.consumer.assignors import Subscriber, assign_range, assign_uniform
 from lakestream.broker.groups.saved.state import NO_PARTITIONS, Assignment
 from lakestream.model.group import TopicPartition
 from tests.unit.groups.bench import partitions, topic_id
@@ -11,8 +11,8 @@ from tests.unit.groups.bench import partitions, topic_id
 A, B = topic_id("a"), topic_id("b")
 
 
-def readers(*topics: bytes, members: int) -> dict[str, Reader]:
-    return {f"m{number}": Reader(f"m{number}", frozenset(topics), NO_PARTITIONS) for number in range(members)}
+def readers(*topics: bytes, members: int) -> dict[str, Subscriber]:
+    return {f"m{number}": Subscriber(f"m{number}", frozenset(topics), NO_PARTITIONS) for number in range(members)}
 
 
 def test_range_gives_contiguous_runs_the_longer_ones_first() -> None:
@@ -22,15 +22,15 @@ def test_range_gives_contiguous_runs_the_longer_ones_first() -> None:
 
 
 def test_range_goes_by_the_instance_so_that_a_restart_moves_nothing() -> None:
-    before = {"x": Reader("1", frozenset({A}), NO_PARTITIONS), "y": Reader("2", frozenset({A}), NO_PARTITIONS)}
-    after = {"z": Reader("1", frozenset({A}), NO_PARTITIONS), "y": Reader("2", frozenset({A}), NO_PARTITIONS)}
+    before = {"x": Subscriber("1", frozenset({A}), NO_PARTITIONS), "y": Subscriber("2", frozenset({A}), NO_PARTITIONS)}
+    after = {"z": Subscriber("1", frozenset({A}), NO_PARTITIONS), "y": Subscriber("2", frozenset({A}), NO_PARTITIONS)}
     assert assign_range(before, {A: 4})["x"] == assign_range(after, {A: 4})["z"]
 
 
 def test_a_newcomer_takes_only_its_share() -> None:
     before = assign_uniform(readers(A, members=3), {A: 12})
-    members = {name: Reader(name, frozenset({A}), held) for name, held in before.items()}
-    members["new"] = Reader("new", frozenset({A}), NO_PARTITIONS)
+    members = {name: Subscriber(name, frozenset({A}), held) for name, held in before.items()}
+    members["new"] = Subscriber("new", frozenset({A}), NO_PARTITIONS)
     after = assign_uniform(members, {A: 12})
     assert len(after["new"]) == 3
     assert all(after[name] <= before[name] for name in before)
@@ -38,7 +38,7 @@ def test_a_newcomer_takes_only_its_share() -> None:
 
 def test_nothing_moves_when_nothing_changed() -> None:
     before = assign_uniform(readers(A, B, members=5), {A: 7, B: 9})
-    members = {name: Reader(name, frozenset({A, B}), held) for name, held in before.items()}
+    members = {name: Subscriber(name, frozenset({A, B}), held) for name, held in before.items()}
     assert assign_uniform(members, {A: 7, B: 9}) == before
 
 
@@ -47,16 +47,16 @@ partition_counts = st.dictionaries(st.sampled_from(topic_ids), st.integers(1, 9)
 formerly = st.frozensets(st.builds(TopicPartition, st.sampled_from(topic_ids), st.integers(0, 12)), max_size=12)
 some_readers = st.dictionaries(
     st.text("xyz", min_size=1, max_size=3),
-    st.builds(Reader, st.text("pq", max_size=2), st.frozensets(st.sampled_from(topic_ids)), formerly),
+    st.builds(Subscriber, st.text("pq", max_size=2), st.frozensets(st.sampled_from(topic_ids)), formerly),
     max_size=7,
 )
 
 
-def existing(members: dict[str, Reader], counts: dict[bytes, int]) -> dict[str, Reader]:
+def existing(members: dict[str, Subscriber], counts: dict[bytes, int]) -> dict[str, Subscriber]:
     return {name: reader._replace(topics=frozenset(reader.topics & counts.keys())) for name, reader in members.items()}
 
 
-def check_complete(members: dict[str, Reader], counts: dict[bytes, int], result: dict[str, Assignment]) -> None:
+def check_complete(members: dict[str, Subscriber], counts: dict[bytes, int], result: dict[str, Assignment]) -> None:
     read = frozenset().union(*(reader.topics for reader in members.values()))
     every = sorted(TopicPartition(topic, number) for topic in read for number in range(counts[topic]))
     assert sorted(one for held in result.values() for one in held) == every
@@ -65,7 +65,7 @@ def check_complete(members: dict[str, Reader], counts: dict[bytes, int], result:
 
 
 @given(some_readers, partition_counts)
-def test_range_gives_each_partition_to_one_subscriber(members: dict[str, Reader], counts: dict[bytes, int]) -> None:
+def test_range_gives_each_partition_to_one_subscriber(members: dict[str, Subscriber], counts: dict[bytes, int]) -> None:
     members = existing(members, counts)
     check_complete(members, counts, assign_range(members, counts))
 
@@ -73,7 +73,7 @@ def test_range_gives_each_partition_to_one_subscriber(members: dict[str, Reader]
 @settings(max_examples=300)
 @given(some_readers, partition_counts)
 def test_uniform_gives_each_partition_to_one_subscriber_and_evenly(
-    members: dict[str, Reader], counts: dict[bytes, int]
+    members: dict[str, Subscriber], counts: dict[bytes, int]
 ) -> None:
     members = existing(members, counts)
     result = assign_uniform(members, counts)
@@ -85,7 +85,7 @@ def test_uniform_gives_each_partition_to_one_subscriber_and_evenly(
 
 
 @given(some_readers, partition_counts)
-def test_assignors_are_deterministic(members: dict[str, Reader], counts: dict[bytes, int]) -> None:
+def test_assignors_are_deterministic(members: dict[str, Subscriber], counts: dict[bytes, int]) -> None:
     members = existing(members, counts)
     backwards = dict(reversed(members.items()))
     assert assign_uniform(members, counts) == assign_uniform(backwards, counts)

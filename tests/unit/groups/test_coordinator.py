@@ -20,7 +20,7 @@ from lakestream.broker.groups.errors import (
     UnknownMember,
 )
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.broker.groups.offsets import CommitAsk, FetchAsk
+from lakestream.broker.groups.offsets import CommitAsk, OffsetFetchAsk
 from lakestream.broker.groups.saved.state import ProtocolOffer
 from lakestream.model.errors import IllegalGeneration, NotCoordinator, StoreUnavailable
 from lakestream.model.group import CommittedOffset, GroupKind, TopicPartition
@@ -114,7 +114,7 @@ def test_another_broker_takes_over_and_the_first_one_changes_nothing_any_more() 
         stale = ask._replace(offsets={ORDERS_0: CommittedOffset(3)})
         with pytest.raises(NotCoordinator):
             await first.administration.commit(stale)
-        assert await second.administration.fetch(FetchAsk(group=GROUP), [ORDERS_0]) == ONE
+        assert await second.administration.fetch(OffsetFetchAsk(group=GROUP), [ORDERS_0]) == ONE
         assert not list(first.holdings.all()), "it has let go of the group"
         await first.tasks.close()
         await second.tasks.close()
@@ -236,7 +236,7 @@ def test_offsets_of_an_unknown_group_are_absent_and_the_group_stays_unknown() ->
     async def scenario() -> None:
         store = MemoryGroupStore()
         on = broker(store, TOPICS)
-        assert await on.administration.fetch(FetchAsk(group="nobody"), None) == {}
+        assert await on.administration.fetch(OffsetFetchAsk(group="nobody"), None) == {}
         with pytest.raises(GroupNotFound):
             await on.administration.describe_classic("nobody")
         assert not store.rows
@@ -255,8 +255,10 @@ def test_any_broker_says_what_is_committed() -> None:
         generation = await lone_member(first)
         await first.administration.commit(CommitAsk(group=GROUP, member_id="a", generation=generation, offsets=ONE))
         epoch = store.rows[GROUP].epoch
-        assert await second.administration.fetch(FetchAsk(group=GROUP, member_id="a", member_epoch=7), None) == ONE
-        assert await second.administration.fetch(FetchAsk(group="nobody"), None) == {}
+        assert (
+            await second.administration.fetch(OffsetFetchAsk(group=GROUP, member_id="a", member_epoch=7), None) == ONE
+        )
+        assert await second.administration.fetch(OffsetFetchAsk(group="nobody"), None) == {}
         assert store.rows[GROUP].epoch == epoch, "nothing was claimed"
         await first.tasks.close()
         await second.tasks.close()
@@ -282,7 +284,7 @@ def test_who_cannot_be_told_its_offsets_is_told_to_ask_again(kind: type[MemoryGr
         if kind is StoreThatCannotBeRead:
             await lone_member(on)
         with pytest.raises(CoordinatorLoading):
-            await on.administration.fetch(FetchAsk(group=GROUP), None)
+            await on.administration.fetch(OffsetFetchAsk(group=GROUP), None)
         await on.tasks.close()
 
     run(scenario())
@@ -294,7 +296,7 @@ def test_a_simple_consumer_commits_and_reads_back() -> None:
         too_long = {TopicPartition(topic_id("orders"), 1): CommittedOffset(1, -1, "x" * 4_097)}
         refused = await on.administration.commit(CommitAsk(group="simple", offsets={**ONE, **too_long}))
         assert [type(error) for error in refused.values()] == [OffsetMetadataTooLarge]
-        assert await on.administration.fetch(FetchAsk(group="simple"), None) == ONE
+        assert await on.administration.fetch(OffsetFetchAsk(group="simple"), None) == ONE
         (listed,) = await on.administration.list()
         assert (listed.group, listed.kind, listed.protocol_type, listed.phase) == (
             "simple",
@@ -324,7 +326,7 @@ def test_groups_are_described_and_deleted() -> None:
         assert isinstance(refused[ORDERS_0], SubscribedToTopic)
         await on.coordinator.leave(LeaveAsk(group=GROUP, leavers=[Leaver("a", None)]))
         assert await on.administration.delete_offsets(GROUP, {ORDERS_0: "orders"}) == {}
-        assert await on.administration.fetch(FetchAsk(group=GROUP), None) == {}
+        assert await on.administration.fetch(OffsetFetchAsk(group=GROUP), None) == {}
         await on.administration.delete(GROUP)
         with pytest.raises(GroupNotFound):
             await on.administration.delete(GROUP)
@@ -378,7 +380,7 @@ def test_groups_that_nobody_uses_leave_the_memory() -> None:
         await on.administration.commit(CommitAsk(group="simple", offsets=ONE))
         await asyncio.sleep(70)
         assert not list(on.holdings.all())
-        assert await on.administration.fetch(FetchAsk(group="simple"), None) == ONE
+        assert await on.administration.fetch(OffsetFetchAsk(group="simple"), None) == ONE
         await on.tasks.close()
 
     run(scenario())

@@ -13,7 +13,7 @@ from lakestream.broker.groups.errors import (
 )
 from lakestream.broker.groups.offsets import (
     CommitAsk,
-    FetchAsk,
+    OffsetFetchAsk,
     check_commit,
     check_delete_group,
     check_delete_offsets,
@@ -117,13 +117,13 @@ def test_who_says_that_it_is_a_member_must_be_one_to_read() -> None:
     bench = Bench(topics=topics(orders=2))
     epoch = bench.consumer("a", 0, topics=ORDERS).member_epoch
     group = bench.machine.group
-    check_fetch(None, FetchAsk(group=GROUP))
-    check_fetch(group, FetchAsk(group=GROUP))
-    check_fetch(group, FetchAsk(group=GROUP, member_id="a", member_epoch=epoch))
+    check_fetch(None, OffsetFetchAsk(group=GROUP))
+    check_fetch(group, OffsetFetchAsk(group=GROUP))
+    check_fetch(group, OffsetFetchAsk(group=GROUP, member_id="a", member_epoch=epoch))
     with pytest.raises(StaleMemberEpoch):
-        check_fetch(group, FetchAsk(group=GROUP, member_id="a", member_epoch=epoch - 1))
+        check_fetch(group, OffsetFetchAsk(group=GROUP, member_id="a", member_epoch=epoch - 1))
     with pytest.raises(UnknownMember):
-        check_fetch(group, FetchAsk(group=GROUP, member_id="b", member_epoch=epoch))
+        check_fetch(group, OffsetFetchAsk(group=GROUP, member_id="b", member_epoch=epoch))
 
 
 def test_only_empty_groups_are_deleted() -> None:

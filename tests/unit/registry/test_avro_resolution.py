@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from lakestream.contract.registry.avro.format import AvroFormat
-from lakestream.contract.registry.comparing import Comparison, Difference
+from lakestream.contract.registry.comparing import Comparison, Incompatibility
 from tests.unit.registry.avro_pairs import PRIMITIVES, data, evolved, schemas
 
 AVRO = AvroFormat()
 
 
-def breaks(writer: Any, reader: Any) -> list[Difference]:
+def breaks(writer: Any, reader: Any) -> list[Incompatibility]:
     parsed = [AVRO.parse(json.dumps(schema), []) for schema in (writer, reader)]
     return AVRO.breaks(writer=parsed[0], reader=parsed[1], comparison=Comparison())
 

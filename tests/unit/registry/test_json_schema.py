@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from lakestream.contract.registry.comparing import Comparison, Difference
+from lakestream.contract.registry.comparing import Comparison, Incompatibility
 from lakestream.contract.registry.json_schema.format import JsonSchemaFormat
 from lakestream.contract.registry.parsed import Referred
 from lakestream.model.registry_errors import InvalidSchema, SchemaTooLarge
@@ -18,7 +18,7 @@ DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 
 
-def breaks(writer: Any, reader: Any) -> list[Difference]:
+def breaks(writer: Any, reader: Any) -> list[Incompatibility]:
     parsed = [FORMAT.parse(json.dumps(schema), []) for schema in (writer, reader)]
     return FORMAT.breaks(writer=parsed[0], reader=parsed[1], comparison=Comparison())
 

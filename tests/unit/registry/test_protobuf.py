@@ -20,7 +20,7 @@ from google.type import color_pb2, datetime_pb2, money_pb2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakestream.contract.registry.comparing import Comparison, Difference
+from lakestream.contract.registry.comparing import Comparison, Incompatibility
 from lakestream.contract.registry.parsed import Referred
 from lakestream.contract.registry.protobuf.format import ProtobufFormat, ProtoSchema
 from lakestream.model.registry_errors import InvalidSchema, SchemaTooLarge
@@ -232,7 +232,7 @@ def test_mangled_descriptors_are_parsed_or_refused(drawing: st.DataObject) -> No
 # --- compatibility -------------------------------------------------------------------------------
 
 
-def breaks(writer: str, reader: str, header: str = 'syntax = "proto3"; ') -> list[Difference]:
+def breaks(writer: str, reader: str, header: str = 'syntax = "proto3"; ') -> list[Incompatibility]:
     old, new = parsed(header + writer), parsed(header + reader)
     return FORMAT.breaks(writer=old, reader=new, comparison=Comparison())
 

@@ -7,7 +7,7 @@ import pytest
 from lakestream.model.errors import ObjectMissing
 from lakestream.model.place import FileSpan, PartitionView, Span, Tail
 from lakestream.storage.cache.segment_cache import SegmentCache
-from lakestream.storage.reader.reader import Reader
+from lakestream.storage.reader.reader import LogReader
 from lakestream.storage.reader.segment_reader import SegmentReader
 from lakestream.storage.wal.segment import segment_key
 from tests.unit.storage.batches import record_batch
@@ -35,12 +35,12 @@ SPANS = (
 VIEW = PartitionView(Tail(0, 50), SPANS)
 
 
-async def reader_without(bench: Bench, lost: str) -> Reader:
+async def reader_without(bench: Bench, lost: str) -> LogReader:
     for path, content in OBJECTS.items():
         if path != lost:
             await bench.objects.put(path, [content])
     segments = SegmentReader(bench.objects, SegmentCache(0, Quiet()), bench.tasks, Quiet())
-    return Reader(segments, bench.reader)
+    return LogReader(segments, bench.reader)
 
 
 @pytest.mark.parametrize(("at", "lost"), list(enumerate(OBJECTS))[1:])

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from lakestream.model.errors import MalformedSegment
 from lakestream.storage.wal.segment import (
-    Entry,
-    Footer,
     Receipt,
+    SegmentEntry,
+    SegmentFooter,
     decode_footer,
     encode_footer,
     footer_bytes,
@@ -21,12 +21,14 @@ from lakestream.storage.wal.segment import (
 
 ULID = "01J8ZQ4T5V6W7X8Y9Z0ABCDEFG"
 numbers = st.integers(0, 2**62)
-entries = st.builds(Entry, st.binary(min_size=16, max_size=16), numbers, numbers, numbers, numbers, st.integers(-1))
+entries = st.builds(
+    SegmentEntry, st.binary(min_size=16, max_size=16), numbers, numbers, numbers, numbers, st.integers(-1)
+)
 receipts = st.builds(
     Receipt, st.just(ULID), st.binary(min_size=16, max_size=16), numbers, numbers, numbers, numbers, numbers, numbers
 )
 footers = st.builds(
-    Footer,
+    SegmentFooter,
     cluster_id=st.text(max_size=22),
     broker_id=st.integers(0, 2**31),
     segment=st.just(ULID),
@@ -37,14 +39,14 @@ footers = st.builds(
 
 
 @given(footers, st.binary(max_size=100))
-def test_a_footer_is_read_back_from_the_end_of_an_object(footer: Footer, before: bytes) -> None:
+def test_a_footer_is_read_back_from_the_end_of_an_object(footer: SegmentFooter, before: bytes) -> None:
     written = encode_footer(footer)
     assert decode_footer(before + written) == footer
     assert footer_bytes(before + written) == len(written)
 
 
 @given(footers, st.data())
-def test_a_damaged_footer_is_noticed(footer: Footer, data: st.DataObject) -> None:
+def test_a_damaged_footer_is_noticed(footer: SegmentFooter, data: st.DataObject) -> None:
     written = bytearray(encode_footer(footer))
     position = data.draw(st.integers(0, len(written) - 1))
     written[position] ^= data.draw(st.integers(1, 255))
@@ -53,7 +55,7 @@ def test_a_damaged_footer_is_noticed(footer: Footer, data: st.DataObject) -> Non
 
 
 @given(footers, st.data())
-def test_a_cut_footer_is_noticed(footer: Footer, data: st.DataObject) -> None:
+def test_a_cut_footer_is_noticed(footer: SegmentFooter, data: st.DataObject) -> None:
     written = encode_footer(footer)
     with pytest.raises(MalformedSegment):
         decode_footer(written[: data.draw(st.integers(0, len(written) - 1))])

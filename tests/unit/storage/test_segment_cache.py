@@ -1,6 +1,6 @@
 """The segment cache: extents come back whole, the least recently used go first."""
 
-from lakestream.storage.cache.segment_cache import Extent, SegmentCache
+from lakestream.storage.cache.segment_cache import CachedExtent, SegmentCache
 
 
 class Counts:
@@ -22,7 +22,7 @@ def joined(pieces: list[memoryview] | None) -> bytes | None:
 
 
 def test_any_stretch_of_an_extent_is_found_without_copying() -> None:
-    extent = Extent(4, [b"abc", b"defgh", b"i"])
+    extent = CachedExtent(4, [b"abc", b"defgh", b"i"])
     whole = b"abcdefghi"
     for at in range(9):
         for length in range(1, 10 - at):
@@ -35,10 +35,10 @@ def test_any_stretch_of_an_extent_is_found_without_copying() -> None:
 def test_the_least_recently_used_goes_first_and_memory_is_bounded() -> None:
     counts = Counts()
     cache = SegmentCache(10, counts)
-    cache.put("A", Extent(0, [b"aaaa"]))
-    cache.put("B", Extent(0, [b"bbbb"]))
+    cache.put("A", CachedExtent(0, [b"aaaa"]))
+    cache.put("B", CachedExtent(0, [b"bbbb"]))
     assert joined(cache.get("A", 1, 2)) == b"aa"
-    cache.put("C", Extent(0, [b"cccc"]))
+    cache.put("C", CachedExtent(0, [b"cccc"]))
     assert cache.get("B", 0, 1) is None
     assert joined(cache.get("A", 0, 4)) == b"aaaa"
     assert joined(cache.get("C", 0, 4)) == b"cccc"
@@ -47,24 +47,24 @@ def test_the_least_recently_used_goes_first_and_memory_is_bounded() -> None:
 
 def test_a_longer_extent_replaces_a_shorter_one_and_not_the_other_way() -> None:
     cache = SegmentCache(100, Counts())
-    cache.put("A", Extent(0, [b"ab"]))
-    cache.put("A", Extent(0, [b"abcd"]))
-    cache.put("A", Extent(0, [b"a"]))
+    cache.put("A", CachedExtent(0, [b"ab"]))
+    cache.put("A", CachedExtent(0, [b"abcd"]))
+    cache.put("A", CachedExtent(0, [b"a"]))
     assert joined(cache.get("A", 0, 4)) == b"abcd"
 
 
 def test_something_larger_than_the_cache_is_not_kept() -> None:
     cache = SegmentCache(3, Counts())
-    cache.put("A", Extent(0, [b"abcd"]))
+    cache.put("A", CachedExtent(0, [b"abcd"]))
     assert cache.get("A", 0, 1) is None
 
 
 def test_a_reader_from_far_behind_does_not_push_out_the_tail() -> None:
     cache = SegmentCache(16, Counts())
     for name in "ABC":
-        cache.put(name, Extent(0, [b"aaaa"]))
+        cache.put(name, CachedExtent(0, [b"aaaa"]))
     for name in "KLMN":
-        cache.put(name, Extent(0, [b"bbbb"]), fetched=True)
+        cache.put(name, CachedExtent(0, [b"bbbb"]), fetched=True)
     assert [name for name in "ABCKLMN" if cache.get(name, 0, 4)] == list("ABCN")
 
 
@@ -72,9 +72,9 @@ def test_what_is_fetched_may_use_all_that_the_tail_leaves_free_and_gives_it_back
     counts = Counts()
     cache = SegmentCache(16, counts)
     for name in "KLMN":
-        cache.put(name, Extent(0, [b"bbbb"]), fetched=True)
+        cache.put(name, CachedExtent(0, [b"bbbb"]), fetched=True)
     assert counts.bytes == 16
     for name in "ABCD":
-        cache.put(name, Extent(0, [b"aaaa"]))
+        cache.put(name, CachedExtent(0, [b"aaaa"]))
     assert [name for name in "ABCDKLMN" if cache.get(name, 0, 4)] == list("BCDN")
     assert counts.bytes == 16

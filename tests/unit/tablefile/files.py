@@ -16,7 +16,7 @@ from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.storage.tablefile.read.encoded import Encoding
 from lakestream.storage.tablefile.read.loading import TableFiles
 from lakestream.storage.tablefile.read.reader import TableFileReader
-from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.sizes import RowGroupLimits
 from lakestream.storage.tablefile.write.stretch import Stretch, rows_stretch
 from lakestream.storage.tablefile.write.writer import write_table_file
 from lakestream.world.clock import SystemClock
@@ -29,7 +29,7 @@ from tests.unit.records.samples import BYTES_MAX, Row, arrow
 T = TypeVar("T")
 PATH = "data/a.parquet"
 LOG_PATH = "data/a-log.parquet"
-TINY_GROUPS = GroupLimits(rows_max=4, bytes_max=2_000, alone_rows=2, alone_bytes=1_000)
+TINY_GROUPS = RowGroupLimits(rows_max=4, bytes_max=2_000, alone_rows=2, alone_bytes=1_000)
 
 
 class CountingObjects(MemoryObjects):
@@ -93,7 +93,7 @@ def file_of(
     *,
     path: str = PATH,
     with_form: bool = False,
-    limits: GroupLimits | None = None,
+    limits: RowGroupLimits | None = None,
     compression: FileCompression = DEFAULT_COMPRESSION,
 ) -> tuple[bytes, FileDescriptor]:
     parts, descriptor = write_table_file(

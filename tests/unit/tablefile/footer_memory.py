@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from lakestream.storage.records.header import Codec
-from lakestream.storage.tablefile.format.footer import Footer, parse_footer
-from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.format.footer import FileFooter, parse_footer
+from lakestream.storage.tablefile.write.sizes import RowGroupLimits
 from lakestream.storage.tablefile.write.stretch import rows_stretch
 
 from .files import PATH, file_of, plain_rows
@@ -25,13 +25,13 @@ def resident_bytes() -> int:
     return pages * 4096
 
 
-def parsed(content: bytes, count: int) -> list[Footer]:
+def parsed(content: bytes, count: int) -> list[FileFooter]:
     return [parse_footer(PATH, bytearray(content), len(content)) for _ in range(count)]
 
 
 def main(rows: int, group_rows: int, count: int) -> None:
     content, _ = file_of(
-        [rows_stretch(plain_rows(rows), partition=0, codec=Codec.NONE)], limits=GroupLimits(rows_max=group_rows)
+        [rows_stretch(plain_rows(rows), partition=0, codec=Codec.NONE)], limits=RowGroupLimits(rows_max=group_rows)
     )
     parsed(content, 3)
     before = resident_bytes()

@@ -17,7 +17,7 @@ from lakestream.storage.tablefile.format.footer import parse_footer
 from lakestream.storage.tablefile.read.encoded import Encoding
 from lakestream.storage.tablefile.read.loading import TAIL_BYTES
 from lakestream.storage.tablefile.read.page_by_page import batches_of_group
-from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.sizes import RowGroupLimits
 from lakestream.storage.tablefile.write.stretch import rows_stretch
 from lakestream.world.chance import SeededChance
 from lakestream.world.threads import InlineThreads, ThreadPool
@@ -39,7 +39,7 @@ def big_rows(count: int) -> list[Row]:
 
 
 ROWS = big_rows(1_000)
-CONTENT, DESCRIPTOR = file_of([stretch_of(ROWS)], limits=GroupLimits(rows_max=GROUP_ROWS))
+CONTENT, DESCRIPTOR = file_of([stretch_of(ROWS)], limits=RowGroupLimits(rows_max=GROUP_ROWS))
 SPAN = file_span(DESCRIPTOR)
 FILES = {PATH: CONTENT}
 
@@ -134,7 +134,7 @@ def test_whoever_gives_up_does_not_take_the_others_along() -> None:
 
 
 def test_partitions_that_share_a_row_group_share_its_bytes() -> None:
-    limits = GroupLimits(rows_max=1_000, bytes_max=1 << 24, alone_rows=1_000, alone_bytes=1 << 24)
+    limits = RowGroupLimits(rows_max=1_000, bytes_max=1 << 24, alone_rows=1_000, alone_bytes=1 << 24)
     stretches = [stretch_of(ROWS[:100], partition=partition) for partition in range(3)]
     content, descriptor = file_of(stretches, limits=limits)
 

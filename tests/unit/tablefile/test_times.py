@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lakestream.storage.tablefile.format.blocks import BLOCK_BYTES
 from lakestream.storage.tablefile.read.times import RecordAtTime
-from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.sizes import RowGroupLimits
 from lakestream.world.chance import SeededChance
 from tests.unit.records.samples import Row
 
@@ -59,7 +59,7 @@ def test_by_time_and_the_greatest_time_are_what_a_scan_finds(
 def test_a_lookup_reads_only_offsets_and_times_of_row_groups_that_reach_it() -> None:
     chance = SeededChance(3)
     rows = [{**row, "value": chance.bytes(1_000)} for row in rows_at(list(range(1_000)))]
-    content, descriptor = file_of([stretch_of(rows)], limits=GroupLimits(rows_max=100))
+    content, descriptor = file_of([stretch_of(rows)], limits=RowGroupLimits(rows_max=100))
 
     async def look(bench: Bench) -> None:
         span = file_span(descriptor)

@@ -20,7 +20,7 @@ from lakestream.storage.tablefile.format.descriptor import FileDescriptor, Parti
 from lakestream.storage.tablefile.format.errors import UnstorableRows
 from lakestream.storage.tablefile.format.runs import FOOTER_KEY, unpack_runs
 from lakestream.storage.tablefile.write.bounds import shortened_up
-from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.sizes import RowGroupLimits
 from lakestream.storage.tablefile.write.stretch import TIMESTAMP_MS_MAX, TIMESTAMP_MS_MIN, Stretch, rows_stretch
 from lakestream.storage.tablefile.write.to_columns import CHUNK_ROWS_MIN, in_columns
 from lakestream.storage.tablefile.write.writer import RUNS_MAX, TableFileWriter
@@ -134,7 +134,7 @@ def test_shortened_bounds_carry_over_bytes_that_cannot_be_raised() -> None:
 
 
 def test_row_groups_are_bounded_in_rows_and_in_bytes() -> None:
-    limits = GroupLimits(rows_max=100, bytes_max=10_000)
+    limits = RowGroupLimits(rows_max=100, bytes_max=10_000)
     content, _ = file_of([rows_stretch(plain_rows(250, value_bytes=10), partition=0, codec=Codec.NONE)], limits=limits)
     assert [parquet(content).metadata.row_group(at).num_rows for at in range(3)] == [100, 100, 50]
     content, _ = file_of(
@@ -151,7 +151,7 @@ def test_a_row_larger_than_a_row_group_has_one_of_its_own() -> None:
 
 
 def test_small_partitions_share_a_row_group_and_large_ones_do_not() -> None:
-    limits = GroupLimits(rows_max=100, bytes_max=1 << 20, alone_rows=50)
+    limits = RowGroupLimits(rows_max=100, bytes_max=1 << 20, alone_rows=50)
     sizes = (10, 10, 60, 10)
     stretches = [
         rows_stretch(plain_rows(size), partition=partition, codec=Codec.NONE) for partition, size in enumerate(sizes)
@@ -182,7 +182,7 @@ def test_codecs_that_take_turns_do_not_blow_up_the_footer() -> None:
 
 def test_a_large_file_is_written_row_group_by_row_group() -> None:
     sink = io.BytesIO()
-    writer = TableFileWriter(sink, limits=GroupLimits(rows_max=100))
+    writer = TableFileWriter(sink, limits=RowGroupLimits(rows_max=100))
     sizes = []
     for at in range(5):
         writer.add(rows_stretch(plain_rows(100, base=100 * at), partition=0, codec=Codec.NONE))

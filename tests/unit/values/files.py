@@ -10,7 +10,7 @@ from lakestream.storage.tablefile.format.footer import parse_footer
 from lakestream.storage.tablefile.format.sink import Parts
 from lakestream.storage.tablefile.read.from_columns import rows_of_group
 from lakestream.storage.tablefile.read.group_bytes import bytes_of_group, record_columns
-from lakestream.storage.tablefile.write.sizes import GroupLimits
+from lakestream.storage.tablefile.write.sizes import RowGroupLimits
 from lakestream.storage.tablefile.write.stretch import rows_stretch
 from lakestream.storage.tablefile.write.writer import TableFileWriter
 from lakestream.table.compaction.typed_rows import TypedRows
@@ -35,7 +35,7 @@ def typed_files(
     writers: list[TableFileWriter | None] = [None, None]
     for for_log, part in typed.split(rows_stretch(records(values, keys), partition=0, codec=Codec.NONE)):
         writer = TableFileWriter(
-            sinks[for_log], typed=typed.schema, keys=typed.key_schema, limits=GroupLimits(rows_max=GROUP_ROWS)
+            sinks[for_log], typed=typed.schema, keys=typed.key_schema, limits=RowGroupLimits(rows_max=GROUP_ROWS)
         )
         writer.add(part)
         writers[for_log] = writer

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakestream.contract.codecs.codec import Codec, Decoded
+from lakestream.contract.codecs.codec import Decoded, ValueCodec
 from lakestream.contract.codecs.json.codec import bind as bind_json
 from lakestream.contract.codecs.json.inference import wanted_from_unknown
 from lakestream.contract.codecs.protobuf.codec import bind as bind_protobuf
@@ -156,7 +156,7 @@ def test_a_key_that_is_twice_in_nested_text_is_not_lost() -> None:
 class Watched:
     """A codec that counts the rows it is asked to decode."""
 
-    def __init__(self, codec: Codec) -> None:
+    def __init__(self, codec: ValueCodec) -> None:
         self._codec = codec
         self.rows = 0
 
@@ -174,7 +174,7 @@ def test_odd_values_are_written_anew_as_long_as_it_is_of_use(value: bytes, tried
     decoded = codec.decode(values)
     odd = decoded._replace(exact=np.zeros(len(values), np.bool_))  # tabs are a shape like any other
     codec.rows = 0
-    found = restated(JSON_WRITER, cast(Codec, codec), values, odd)
+    found = restated(JSON_WRITER, cast(ValueCodec, codec), values, odd)
     assert (codec.rows, int(found.exact.sum())) == (tried * ROWS_AT_ONCE, exact * ROWS_AT_ONCE)
     assert found.columns.column("a").to_pylist() == [1] * len(values)
 

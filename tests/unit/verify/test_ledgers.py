@@ -8,7 +8,7 @@ import pytest
 
 from lakestream.catalog.commits.summaries import JOB, LEDGER, LEDGER_HASH
 from lakestream.table.verify.ledgers import (
-    Ledger,
+    FoundLedger,
     LedgerFile,
     LedgerRef,
     chain_of,
@@ -19,9 +19,9 @@ from lakestream.table.verify.ledgers import (
 from lakestream.table.verify.rows import DataFileRow, Range
 
 
-def ledger(start: int, end: int, *, path: str = "f", rows: int = 10) -> Ledger:
+def ledger(start: int, end: int, *, path: str = "f", rows: int = 10) -> FoundLedger:
     ref = LedgerRef(1, "file:///ledger", "", "job")
-    return Ledger(ref, {0: Range(start, end)}, [LedgerFile(path, rows, {0: end - 1})])
+    return FoundLedger(ref, {0: Range(start, end)}, [LedgerFile(path, rows, {0: end - 1})])
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_ledger_must_be_the_one_that_its_snapshot_names() -> None:
     ).encode()
     ref = LedgerRef(1, "file:///l", hashlib.sha256(content).hexdigest(), "j")
     found = read_ledger(ref, content)
-    assert isinstance(found, Ledger)
+    assert isinstance(found, FoundLedger)
     assert (found.ranges, found.files) == ({0: Range(0, 5)}, [LedgerFile("p", 5, {0: 4})])
     assert "hash differs" in str(read_ledger(ref, content + b" "))
     assert "of job j" in str(read_ledger(ref._replace(job="k"), content))

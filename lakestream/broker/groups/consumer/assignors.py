@@ -16,7 +16,7 @@ BALANCING_ROUNDS_MAX = 20
 """Where subscriptions differ, moving goes on until nobody can be helped; this ends a case that should not exist."""
 
 
-class Reader(NamedTuple):
+class Subscriber(NamedTuple):
     """One member as the assignors see it."""
 
     order: str
@@ -25,7 +25,7 @@ class Reader(NamedTuple):
     had: Assignment
 
 
-Readers = Mapping[str, Reader]
+Readers = Mapping[str, Subscriber]
 Partitions = Mapping[TopicId, int]
 """How many partitions each existing topic has."""
 
@@ -60,7 +60,7 @@ def assign_uniform(readers: Readers, partitions: Partitions) -> dict[str, Assign
     return {member: frozenset(held) for member, held in given.items()}
 
 
-def _kept(reader: Reader, partitions: Partitions) -> set[TopicPartition]:
+def _kept(reader: Subscriber, partitions: Partitions) -> set[TopicPartition]:
     return {held for held in reader.had if held.topic in reader.topics and held.number < partitions.get(held.topic, 0)}
 
 

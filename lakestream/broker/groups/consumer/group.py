@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 
-from lakestream.broker.groups.consumer.assignors import ASSIGNORS, DEFAULT_ASSIGNOR, Reader
+from lakestream.broker.groups.consumer.assignors import ASSIGNORS, DEFAULT_ASSIGNOR, Subscriber
 from lakestream.broker.groups.consumer.reconcile import is_reconciled
 from lakestream.broker.groups.deadlines import Deadlines
 from lakestream.broker.groups.errors import FencedInstance, GroupTooLarge, UnknownMember
@@ -192,9 +192,9 @@ class ConsumerGroup:
         self.target = ASSIGNORS[self.assignor](readers, partitions)
         self.target_epoch = self.epoch
 
-    def _reader(self, member: ConsumerMember) -> Reader:
+    def _reader(self, member: ConsumerMember) -> Subscriber:
         topics = frozenset(self.seen[name].id for name in self.topics_of(member) if name in self.seen)
-        return Reader(member.instance_id or member.id, topics, self.target_of(member.id))
+        return Subscriber(member.instance_id or member.id, topics, self.target_of(member.id))
 
     # --- time ----------------------------------------------------------------------------------
 

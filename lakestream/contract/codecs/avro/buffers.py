@@ -20,7 +20,7 @@ from lakestream.contract.codecs.avro.kernels.nodes import (
     VALID,
 )
 from lakestream.contract.codecs.avro.kernels.texts import WORD_BYTES
-from lakestream.contract.codecs.avro.program import ROWS, Node, Program
+from lakestream.contract.codecs.avro.program import ROWS, AvroProgram, Node
 from lakestream.contract.codecs.avro.text import texts
 from lakestream.contract.columns.arrow import arrow_schema, arrow_type
 from lakestream.contract.columns.column import Column
@@ -36,10 +36,10 @@ GROWN_BYTES_PER_INPUT_BYTE = 16
 """What a batch may unfold to: a list of unions takes a byte an item in Avro, and a value of each branch in columns."""
 
 
-class Buffers:
+class AvroBuffers:
     """`nodes` and `levels` are the kernels' tables; the arrays that they point to are held here."""
 
-    def __init__(self, program: Program, rows: int, input_bytes: int) -> None:
+    def __init__(self, program: AvroProgram, rows: int, input_bytes: int) -> None:
         self._program = program
         self._rows = rows
         self._growable_bytes = GROWN_BYTES_MAX + GROWN_BYTES_PER_INPUT_BYTE * input_bytes

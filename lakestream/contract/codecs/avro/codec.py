@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.avro.buffers import Buffers
+from lakestream.contract.codecs.avro.buffers import AvroBuffers
 from lakestream.contract.codecs.avro.compiling import compiled
 from lakestream.contract.codecs.avro.kernels.checking import check_rows
 from lakestream.contract.codecs.avro.kernels.decoding import decode_rows, finish
@@ -21,7 +21,7 @@ from lakestream.contract.codecs.avro.kernels.encoding import encode_rows
 from lakestream.contract.codecs.avro.kernels.faults import FAULT_CELLS, NO_ROOM, OK, TOO_LARGE
 from lakestream.contract.codecs.avro.kernels.row_writing import SLACK_BYTES
 from lakestream.contract.codecs.avro.kernels.skipping import TEXT_DEPTH_MAX
-from lakestream.contract.codecs.avro.program import Program
+from lakestream.contract.codecs.avro.program import AvroProgram
 from lakestream.contract.codecs.avro.reasons import reason
 from lakestream.contract.codecs.avro.sources import sources
 from lakestream.contract.codecs.codec import Decoded, Errors, Writer
@@ -67,7 +67,7 @@ class AvroCodec:
 
     def decode(self, values: pa.BinaryArray) -> Decoded:
         data, offsets = _input(values)
-        buffers = Buffers(self._program, len(values), int(offsets[-1] - offsets[0]))
+        buffers = AvroBuffers(self._program, len(values), int(offsets[-1] - offsets[0]))
         faults = self._fill(data, offsets, buffers)
         exact = np.ones(len(values), dtype=np.uint8)
         exact[faults[:, 0]] = 0
@@ -113,7 +113,7 @@ class AvroCodec:
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out)]
         return pa.Array.from_buffers(pa.binary(), columns.num_rows, buffers, null_count=0)
 
-    def _fill(self, data: Bytes, offsets: NDArray[np.int32], buffers: Buffers) -> NDArray[np.int64]:
+    def _fill(self, data: Bytes, offsets: NDArray[np.int32], buffers: AvroBuffers) -> NDArray[np.int64]:
         """Decode all rows; returns the faults, one line for each."""
         program, rows = self._program, offsets.size - 1
         faults = np.empty(rows * FAULT_CELLS, dtype=np.int64)
@@ -136,7 +136,7 @@ class AvroCodec:
         finish(buffers.nodes, buffers.levels, rows)
         return faults[: failed * FAULT_CELLS].reshape(-1, FAULT_CELLS)
 
-    def _check(self, data: Bytes, offsets: NDArray[np.int32], buffers: Buffers, exact: Bytes) -> None:
+    def _check(self, data: Bytes, offsets: NDArray[np.int32], buffers: AvroBuffers, exact: Bytes) -> None:
         program = self._program
         row_bytes_max = int(np.max(np.diff(offsets), initial=0))
         scratch = np.empty(row_bytes_max + SLACK_BYTES, dtype=np.uint8)
@@ -164,7 +164,7 @@ def _read_only(buffer: pa.Buffer | bytes) -> Bytes:
     return np.frombuffer(memoryview(buffer).toreadonly(), dtype=np.uint8)
 
 
-def _refusal(program: Program, fault: int, row: int, instruction: int) -> str:
+def _refusal(program: AvroProgram, fault: int, row: int, instruction: int) -> str:
     if fault == NO_ROOM:
         return f"{row} rows have more than {ENCODED_BYTES_MAX:,} bytes: encode fewer rows at a time"
     return f"row {row}: the column of '{program.paths[instruction]}' holds no value that its schema can write"

@@ -15,7 +15,7 @@ from lakestream.contract.codecs.avro.kernels import ops
 from lakestream.contract.codecs.avro.kernels.decimals import DECIMAL_BYTES
 from lakestream.contract.codecs.avro.kernels.nodes import NODE_CELLS
 from lakestream.contract.codecs.avro.kernels.ops import MICROS_IN_MILLI
-from lakestream.contract.codecs.avro.program import ROWS, Node, Program
+from lakestream.contract.codecs.avro.program import ROWS, AvroProgram, Node
 from lakestream.contract.codecs.avro.skipping import Skipping
 from lakestream.contract.columns.avro_traits import Traits
 from lakestream.contract.columns.column import Column, find
@@ -48,13 +48,13 @@ from lakestream.contract.columns.layout import NODES_MAX, CannotFollow, Layout
 from lakestream.contract.columns.matching import matched
 from lakestream.contract.registry.avro.types import (
     Array,
+    AvroRecord,
     AvroType,
     Enum,
     Fixed,
     Map,
     Named,
     Primitive,
-    Record,
     Union,
 )
 
@@ -65,7 +65,7 @@ _WIDTHS = {INT: 4, FLOAT: 4, DATE: 4}
 _MASK64 = 2**64 - 1
 
 
-def compiled(root: AvroType, layout: Layout) -> Program:
+def compiled(root: AvroType, layout: Layout) -> AvroProgram:
     """Raises CannotFollow for a schema of more fields, or deeper ones, than a layout can have."""
     return _Compiling(root).program(layout)
 
@@ -95,9 +95,9 @@ class _Compiling:
         self._depth = 0
         self._lossy = False
 
-    def program(self, layout: Layout) -> Program:
+    def program(self, layout: Layout) -> AvroProgram:
         if has_own_columns(self._root, self._traits):
-            assert isinstance(self._root, Record)
+            assert isinstance(self._root, AvroRecord)
             self._fields(self._root, layout.columns, ROWS, True, "")
         else:
             column = find(layout.columns, ROOT_KEY)
@@ -105,7 +105,7 @@ class _Compiling:
         self._instructions.emit(ops.END, "")
         self._skipping.link()
         symbols, symbol_starts, ranks = self._symbols.tables()
-        return Program(
+        return AvroProgram(
             ops=self._instructions.table(),
             nodes=self._nodes,
             paths=self._instructions.paths,
@@ -137,7 +137,7 @@ class _Compiling:
 
     # --- types ---------------------------------------------------------------------------------
 
-    def _fields(self, record: Record, columns: Sequence[Column], level: int, always: bool, path: str) -> None:
+    def _fields(self, record: AvroRecord, columns: Sequence[Column], level: int, always: bool, path: str) -> None:
         fields = [one for one in record.fields if not self._traits.is_empty(one.type)]
         found = matched(columns, [(one.name, *one.aliases) for one in fields])
         for one, column in zip(fields, found, strict=True):
@@ -163,9 +163,9 @@ class _Compiling:
 
     def _with_bytes(self, type: AvroType, place: _Place) -> None:
         match type:
-            case Record() if self._traits.is_recursive(type):
+            case AvroRecord() if self._traits.is_recursive(type):
                 self._text(type, place)
-            case Record():
+            case AvroRecord():
                 place = _within(place, STRUCT)
                 at = self._value(ops.STRUCT, place, Node(level=place.level, always=place.always))
                 children = place.column.children if place.column else ()
@@ -283,7 +283,7 @@ class _Compiling:
 
     # --- types that contain themselves ---------------------------------------------------------
 
-    def _text(self, type: Record, place: _Place) -> None:
+    def _text(self, type: AvroRecord, place: _Place) -> None:
         place = _within(place, STRING)
         node = Node(level=place.level, always=place.always, offsets=True, text=type)
         self._skipping.call(self._value(ops.TEXT, place, node), type)

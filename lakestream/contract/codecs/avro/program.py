@@ -32,7 +32,7 @@ class Node:
 
 
 @dataclass(slots=True)
-class Program:
+class AvroProgram:
     """`paths`: for each instruction, the field to name when it fails. `columns`: node of each column, by field id."""
 
     ops: NDArray[np.int64]

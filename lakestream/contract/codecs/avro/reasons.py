@@ -1,7 +1,7 @@
 """Why a row could not be decoded, in words."""
 
 from lakestream.contract.codecs.avro.kernels import faults, ops
-from lakestream.contract.codecs.avro.program import Program
+from lakestream.contract.codecs.avro.program import AvroProgram
 
 _REASONS = {
     faults.LEFTOVER: "has {detail} bytes behind its last field: written with another schema?",
@@ -23,7 +23,7 @@ _RANGES = {
 }
 
 
-def reason(program: Program, fault: int, instruction: int, detail: int, left: int) -> str:
+def reason(program: AvroProgram, fault: int, instruction: int, detail: int, left: int) -> str:
     path = program.paths[instruction]
     op = int(program.ops[instruction * ops.OP_CELLS + ops.OP])
     words = _RANGES[op] if fault == faults.RANGE else _REASONS[fault]

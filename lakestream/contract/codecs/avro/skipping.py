@@ -6,7 +6,7 @@ Each record is written once and called wherever it occurs, so that there is an e
 from lakestream.contract.codecs.avro.instructions import Instructions
 from lakestream.contract.codecs.avro.kernels import ops
 from lakestream.contract.columns.avro_traits import Traits
-from lakestream.contract.registry.avro.types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union
+from lakestream.contract.registry.avro.types import Array, AvroRecord, AvroType, Enum, Fixed, Map, Primitive, Union
 
 _PRIMITIVES = {
     "null": ops.NOTHING,
@@ -24,11 +24,11 @@ class Skipping:
     def __init__(self, instructions: Instructions, traits: Traits) -> None:
         self._instructions = instructions
         self._traits = traits
-        self._calls: list[tuple[int, Record]] = []
+        self._calls: list[tuple[int, AvroRecord]] = []
         self._first: dict[int, int] = {}
         """First instruction of each record that is written."""
 
-    def call(self, at: int, record: Record) -> None:
+    def call(self, at: int, record: AvroRecord) -> None:
         """Instruction `at` calls the record's, which may not be there yet."""
         self._calls.append((at, record))
 
@@ -49,7 +49,7 @@ class Skipping:
     def _type(self, type: AvroType, path: str) -> None:
         emit = self._instructions.emit
         match type:
-            case Record():
+            case AvroRecord():
                 self.call(emit(ops.TEXT, path), type)
             case Union():
                 self._union(type, path)

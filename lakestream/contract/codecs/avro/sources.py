@@ -13,13 +13,13 @@ from lakestream.contract.codecs.avro.kernels.nodes import (
     VALID,
     VALID_BIT,
 )
-from lakestream.contract.codecs.avro.program import Program
+from lakestream.contract.codecs.avro.program import AvroProgram
 from lakestream.contract.columns.column import Column
 from lakestream.contract.columns.kinds import LIST, MAP, STRUCT
 from lakestream.contract.columns.layout import Layout
 
 
-def sources(program: Program, layout: Layout, columns: pa.RecordBatch) -> NDArray[np.int64]:
+def sources(program: AvroProgram, layout: Layout, columns: pa.RecordBatch) -> NDArray[np.int64]:
     """The table of nodes. `columns` must be held as long as it is used."""
     table = np.zeros((len(program.nodes), NODE_CELLS), dtype=np.int64)
     for number, node in enumerate(program.nodes):
@@ -29,7 +29,7 @@ def sources(program: Program, layout: Layout, columns: pa.RecordBatch) -> NDArra
     return table.reshape(-1)
 
 
-def _source(table: NDArray[np.int64], program: Program, column: Column, array: pa.Array) -> None:
+def _source(table: NDArray[np.int64], program: AvroProgram, column: Column, array: pa.Array) -> None:
     number = program.columns.get(column.id)
     if number is None:
         return

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lakestream.contract.registry.avro.types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union
+from lakestream.contract.registry.avro.types import Array, AvroRecord, AvroType, Enum, Fixed, Map, Primitive, Union
 
 CHARACTERS_MAX = 16 * 1024 * 1024
 BATCH_CHARACTERS_MAX = 16 * CHARACTERS_MAX
@@ -55,7 +55,7 @@ class _Reading:
         if self._characters_left < 0:
             raise _TooLong
         match type:
-            case Record():
+            case AvroRecord():
                 self._characters_left -= sum(len(field.name) for field in type.fields)
                 return {field.name: self.read(field.type) for field in type.fields}
             case Union():

@@ -24,7 +24,7 @@ from lakestream.contract.codecs.json.kernels.views import (
     Work,
 )
 from lakestream.contract.codecs.json.slots import Slot
-from lakestream.contract.codecs.json.template import Opening, Token
+from lakestream.contract.codecs.json.template import Opening, TemplatePart
 from lakestream.contract.codecs.json.texts import gathered
 from lakestream.contract.codecs.json.unknown import UnknownKey
 
@@ -117,11 +117,11 @@ class Notes:
     def left_tree_at(self) -> int:
         return int(self.arrays.state[LEFT])
 
-    def tokens(self) -> list[Token]:
+    def tokens(self) -> list[TemplatePart]:
         """What the row that asks for a new shape has beyond the tree."""
         return [self._token(n) for n in range(int(self.arrays.state[TOKENS]))]
 
-    def _token(self, n: int) -> Token:
+    def _token(self, n: int) -> TemplatePart:
         work = self.arrays
         start, length, style = int(work.token_at[n]), int(work.token_length[n]), int(work.token_style[n])
         opens = tuple(
@@ -130,7 +130,7 @@ class Notes:
             if start <= work.open_at[k] < start + length
         )
         column_id = 0 if style == END else self._slots[work.token_column[n]].column.id
-        return Token(_bytes_at(start, length), style, column_id, opens)
+        return TemplatePart(_bytes_at(start, length), style, column_id, opens)
 
     def unknown_keys(self) -> list[UnknownKey]:
         """Keys that no column has, in the order in which they came."""

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.codec import Codec, Decoded, Errors, Found
+from lakestream.contract.codecs.codec import Decoded, Errors, Found, ValueCodec
 from lakestream.contract.codecs.json.composing import NO_SHAPE
 from lakestream.contract.codecs.json.inputs import elements_of
 from lakestream.contract.codecs.json.kernels import kinds
@@ -37,7 +37,7 @@ class ObjectsDecoded(NamedTuple):
 
 
 class ObjectList:
-    def __init__(self, number: int, slots: Sequence[Slot], codec: Codec, schema: pa.Schema) -> None:
+    def __init__(self, number: int, slots: Sequence[Slot], codec: ValueCodec, schema: pa.Schema) -> None:
         """`codec`: of the objects, whose fields are in `schema`."""
         self.slot = number
         self.column_id = slots[number].column.id

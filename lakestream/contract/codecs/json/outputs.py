@@ -15,13 +15,13 @@ from lakestream.contract.codecs.json.slots import Slot
 from lakestream.contract.codecs.json.texts import gathered
 
 
-class Buffers(NamedTuple):
+class JsonBuffers(NamedTuple):
     values: Array
     lengths: Array
     valid: Array
 
 
-class Pool:
+class ElementPool:
     """The elements of all lists, in the order in which they stand in the rows."""
 
     def __init__(self, size: int) -> None:
@@ -30,18 +30,18 @@ class Pool:
         self._lengths = np.zeros(size, np.int32)
         self._valid = np.zeros(bitmap_bytes(size), np.uint8)
 
-    def buffers(self, kind: int) -> Buffers:
+    def buffers(self, kind: int) -> JsonBuffers:
         """Shared by all that are of the kind."""
-        return Buffers(self._booleans if kind == kinds.BOOLEAN else self._values, self._lengths, self._valid)
+        return JsonBuffers(self._booleans if kind == kinds.BOOLEAN else self._values, self._lengths, self._valid)
 
-    def taken(self, kind: int, places: NDArray[np.int64]) -> Buffers:
+    def taken(self, kind: int, places: NDArray[np.int64]) -> JsonBuffers:
         """The elements at these places, as a column of their own."""
         valid = _bits_at(self._valid, places)
         if kind == kinds.BOOLEAN:
-            return Buffers(_bits_at(self._booleans, places), self._lengths[:0], valid)
+            return JsonBuffers(_bits_at(self._booleans, places), self._lengths[:0], valid)
         if kind in TEXTS:
-            return Buffers(self._values[places], self._lengths[places], valid)
-        return Buffers(self._values[places].view(NUMBERS[kind]), self._lengths[:0], valid)
+            return JsonBuffers(self._values[places], self._lengths[places], valid)
+        return JsonBuffers(self._values[places].view(NUMBERS[kind]), self._lengths[:0], valid)
 
 
 class Outputs:
@@ -51,7 +51,9 @@ class Outputs:
         self._slots = slots
         self._rows = rows
         has_lists = any(slot.kind == kinds.LIST for slot in slots)
-        self._pool = Pool(source_bytes // 2 + 1 if has_lists else 0)  # an element and its comma are two bytes at least
+        self._pool = ElementPool(
+            source_bytes // 2 + 1 if has_lists else 0
+        )  # an element and its comma are two bytes at least
         self._buffers = [
             self._pool.buffers(slot.kind) if slot.parent == ELEMENT else _made(slot.kind, rows) for slot in slots
         ]
@@ -99,7 +101,7 @@ class Outputs:
         return pa.Array.from_buffers(type, self._rows, buffers, children=[elements])
 
 
-def _flat(kind: int, type: pa.DataType, buffers: Buffers, rows: int) -> pa.Array:
+def _flat(kind: int, type: pa.DataType, buffers: JsonBuffers, rows: int) -> pa.Array:
     values, lengths, bits = buffers
     valid = pa.py_buffer(bits)
     if kind not in TEXTS:
@@ -107,9 +109,9 @@ def _flat(kind: int, type: pa.DataType, buffers: Buffers, rows: int) -> pa.Array
     return gathered(type, values, lengths, valid)
 
 
-def _made(kind: int, rows: int) -> Buffers:
+def _made(kind: int, rows: int) -> JsonBuffers:
     has_lengths = kind in TEXTS or kind == kinds.LIST
-    return Buffers(
+    return JsonBuffers(
         _values(kind, rows), np.zeros(rows if has_lengths else 0, np.int32), np.zeros(bitmap_bytes(rows), np.uint8)
     )
 

@@ -25,7 +25,7 @@ class Opening(NamedTuple):
     column_id: int
 
 
-class Token(NamedTuple):
+class TemplatePart(NamedTuple):
     """The text up to a value, and the value's slot. The last one has only text."""
 
     literal: bytes
@@ -34,16 +34,16 @@ class Token(NamedTuple):
     opens: tuple[Opening, ...] = ()
 
 
-def template_of(tokens: Iterable[Token]) -> str:
+def template_of(tokens: Iterable[TemplatePart]) -> str:
     return "".join(_written(token) for token in tokens)
 
 
-def tokens_of(template: str) -> list[Token]:
+def tokens_of(template: str) -> list[TemplatePart]:
     """Raises ValueError."""
     parts = template.split(MARK)
     if len(parts) % 2 == 0:
         raise ValueError("the shape of a row ends within a slot: the file is damaged")
-    tokens: list[Token] = []
+    tokens: list[TemplatePart] = []
     literal, opens = b"", list[Opening]()
     for text, slot in zip(parts[0:-1:2], parts[1::2], strict=True):
         literal += text.encode()
@@ -51,12 +51,12 @@ def tokens_of(template: str) -> list[Token]:
         if letters == _OPENS:
             opens.append(Opening(len(literal), column_id))
         else:
-            tokens.append(Token(literal, style_of(letters), column_id, tuple(opens)))
+            tokens.append(TemplatePart(literal, style_of(letters), column_id, tuple(opens)))
             literal, opens = b"", []
-    return [*tokens, Token(literal + parts[-1].encode(), END, 0, tuple(opens))]
+    return [*tokens, TemplatePart(literal + parts[-1].encode(), END, 0, tuple(opens))]
 
 
-def _written(token: Token) -> str:
+def _written(token: TemplatePart) -> str:
     parts, start = [], 0
     for opening in token.opens:
         parts += [token.literal[start : opening.at].decode(), f"{MARK}{_OPENS}:{opening.column_id}{MARK}"]

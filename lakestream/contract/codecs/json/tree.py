@@ -23,7 +23,7 @@ from lakestream.contract.codecs.json.kernels.kinds import TOP
 from lakestream.contract.codecs.json.kernels.styles import BOOLEAN, END, LISTS, NULL, RAW, REST, SPACED, STRINGS, WHOLE
 from lakestream.contract.codecs.json.kernels.views import EDGE_SLOTS, LITERAL_SLOTS, Tree
 from lakestream.contract.codecs.json.slots import Slot
-from lakestream.contract.codecs.json.template import Opening, Token, tokens_of
+from lakestream.contract.codecs.json.template import Opening, TemplatePart, tokens_of
 
 SHAPES_MAX = 1_000
 SHAPE_BYTES_MAX = 1 << 20
@@ -103,19 +103,19 @@ class ShapeTree:
         self.text_bytes[len(self.shapes) - 1] = sum(len(token.literal) for token in tokens)
         return True
 
-    def path(self, node: int) -> list[Token]:
+    def path(self, node: int) -> list[TemplatePart]:
         """What leads from the root to a node."""
         texts = list(self._literals)
-        tokens: list[Token] = []
+        tokens: list[TemplatePart] = []
         while node != _ROOT:
             literal = int(self._arrays.node_literal[node])
             column_id = self._ids[self._arrays.literal_column[literal]]
             _, text = texts[literal]
-            tokens.append(Token(text, int(self._arrays.node_style[node]), column_id, self._openings[literal]))
+            tokens.append(TemplatePart(text, int(self._arrays.node_style[node]), column_id, self._openings[literal]))
             node = int(self._arrays.node_parent[node])
         return tokens[::-1]
 
-    def _has_room(self, template: str, tokens: Sequence[Token], contexts: Sequence[int]) -> bool:
+    def _has_room(self, template: str, tokens: Sequence[TemplatePart], contexts: Sequence[int]) -> bool:
         places = zip(contexts, (token.literal for token in tokens), strict=True)
         new = {place for place in places if place not in self._literals}
         opened = sum(len(token.opens) for token in tokens)
@@ -129,7 +129,7 @@ class ShapeTree:
             and self._tokens + len(tokens) <= TOKENS_MAX
         )
 
-    def _column(self, token: Token) -> int:
+    def _column(self, token: TemplatePart) -> int:
         if token.style == END:
             return -1
         if token.column_id not in self._columns:
@@ -152,7 +152,7 @@ class ShapeTree:
             return _can_hold(self._slots[slot.element].kind, element)
         return _can_hold(slot.kind, style)
 
-    def _literal(self, token: Token, column: int, context: int) -> int:
+    def _literal(self, token: TemplatePart, column: int, context: int) -> int:
         text = token.literal
         known = self._literals.get((context, text))
         if known is not None:

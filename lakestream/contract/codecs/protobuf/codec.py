@@ -33,7 +33,7 @@ from lakestream.contract.codecs.protobuf.kernels.tables import (
     SAID_TWICE,
 )
 from lakestream.contract.codecs.protobuf.prefix import indexes_of, message_named, prefixes
-from lakestream.contract.codecs.protobuf.program import Program, program_of
+from lakestream.contract.codecs.protobuf.program import ProtobufProgram, program_of
 from lakestream.contract.codecs.protobuf.reading import Reading
 from lakestream.contract.codecs.protobuf.writing import Writing
 from lakestream.contract.columns.arrow import arrow_schema
@@ -211,7 +211,7 @@ def _no_bytes() -> NDArray[np.uint8]:
     return np.frombuffer(b"", np.uint8)
 
 
-def _cells(program: Program, sizes: NDArray[np.int64]) -> Cells:
+def _cells(program: ProtobufProgram, sizes: NDArray[np.int64]) -> Cells:
     node_sizes = sizes[np.array(program.node_levels, np.int64)]
     bases = np.concatenate([[0], np.cumsum(node_sizes)]).astype(np.int64)
     total = int(bases[-1])

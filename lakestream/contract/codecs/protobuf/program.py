@@ -12,7 +12,7 @@ import numpy as np
 from google.protobuf.descriptor import FieldDescriptor as F  # type: ignore[import-untyped]
 
 from lakestream.contract.codecs.protobuf.kernels import tables as t
-from lakestream.contract.codecs.protobuf.kernels.cells import Tables
+from lakestream.contract.codecs.protobuf.kernels.cells import CellTables
 from lakestream.contract.codecs.protobuf.places import Listed, Mapped, Moment, Place, Scalar, Struct, Text
 from lakestream.contract.columns.column import Column, find
 from lakestream.contract.columns.from_protobuf import SCALAR_KINDS, TIMESTAMP_MESSAGE, WRAPPERS, is_map
@@ -45,8 +45,8 @@ Find = Callable[[str], Column | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    tables: Tables
+class ProtobufProgram:
+    tables: CellTables
     node_levels: tuple[int, ...]
     """Nodes of level 0 come first."""
     levels: int
@@ -75,7 +75,7 @@ class _Field:
     packed: bool = False
 
 
-def program_of(message: Any, columns: Sequence[Column]) -> Program:
+def program_of(message: Any, columns: Sequence[Column]) -> ProtobufProgram:
     making = _Making()
     _, places = making.message(message, lambda key: find(columns, key), 0, "", 1)
     by_key = dict(places)
@@ -89,19 +89,19 @@ class _Making:
         self._levels = 1
         self._depth = 1
 
-    def finished(self, places: tuple[Place | None, ...]) -> Program:
+    def finished(self, places: tuple[Place | None, ...]) -> ProtobufProgram:
         order = sorted(range(len(self._node_levels)), key=lambda node: self._node_levels[node])
         moved = {t.NONE: t.NONE} | {old: new for new, old in enumerate(order)}
         levels = tuple(self._node_levels[old] for old in order)
         fields = [field for message in self._messages for field in message]
         ends = np.cumsum([len(message) for message in self._messages])
         widths = np.bincount(np.array(levels, np.int64), minlength=self._levels)
-        tables = Tables(
+        tables = CellTables(
             messages=np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1).astype(np.int64),
             fields=np.array([_row(field, moved) for field in fields], np.int64).reshape(-1, t.FIELD_COLUMNS),
             level_widths=widths.astype(np.int64),
         )
-        return Program(
+        return ProtobufProgram(
             tables=tables,
             node_levels=levels,
             levels=self._levels,

@@ -5,12 +5,12 @@ from typing import Any
 from lakestream.contract.registry.avro.types import (
     NO_DEFAULT,
     Array,
+    AvroRecord,
     AvroType,
     Enum,
     Fixed,
     Map,
     Primitive,
-    Record,
     Union,
     shown,
 )
@@ -34,7 +34,7 @@ def misfit(type: AvroType, value: Any) -> str | None:
             return _first_misfit(type, value, list, lambda: [(type.items, one) for one in value])
         case Map():
             return _first_misfit(type, value, dict, lambda: [(type.values, one) for one in value.values()])
-        case Record():
+        case AvroRecord():
             return _record_misfit(type, value)
 
 
@@ -55,7 +55,7 @@ def _first_misfit(type: AvroType, value: Any, wanted: type, inner: Any) -> str |
     return next((reason for one in inner() if (reason := misfit(*one)) is not None), None)
 
 
-def _record_misfit(type: Record, value: Any) -> str | None:
+def _record_misfit(type: AvroRecord, value: Any) -> str | None:
     if not isinstance(value, dict):
         return _not(type, value)
     for field in type.fields:

@@ -9,14 +9,14 @@ from lakestream.contract.registry.avro.types import (
     NO_DEFAULT,
     PRIMITIVES,
     Array,
+    AvroField,
+    AvroRecord,
     AvroType,
     Enum,
-    Field,
     Fixed,
     Map,
     Named,
     Primitive,
-    Record,
     Union,
     shown,
     simple_name,
@@ -104,9 +104,9 @@ class AvroParser:
 
     # --- named types ---------------------------------------------------------------------------
 
-    def _record(self, schema: Json, namespace: str, path: str) -> Record:
+    def _record(self, schema: Json, namespace: str, path: str) -> AvroRecord:
         name = self._new_name(schema, namespace, path)
-        record = Record(name=name, aliases=_aliases(schema, name, path), extra=_extra(schema, "record"))
+        record = AvroRecord(name=name, aliases=_aliases(schema, name, path), extra=_extra(schema, "record"))
         self.names[name] = record
         listed = _needed(schema, "fields", path)
         if not isinstance(listed, list):
@@ -116,7 +116,7 @@ class AvroParser:
         self._must_be_told_apart(record, path)
         return record
 
-    def _field(self, field: Any, namespace: str, path: str) -> Field:
+    def _field(self, field: Any, namespace: str, path: str) -> AvroField:
         if not isinstance(field, dict):
             raise InvalidSchema(f"{_at(path)}: a field is an object with a name and a type")
         name = _valid_name(field.get("name"), path)
@@ -125,9 +125,9 @@ class AvroParser:
         if default is not NO_DEFAULT and (reason := misfit(type, default)) is not None:
             raise InvalidSchema(f"{_at(path)}: the default of field '{name}' does not fit its type: {reason}")
         aliases = tuple(_valid_name(alias, f"{path}/aliases") for alias in _strings(field, "aliases", path))
-        return Field(name=name, type=type, default=default, aliases=aliases, extra=_extra(field, "field"))
+        return AvroField(name=name, type=type, default=default, aliases=aliases, extra=_extra(field, "field"))
 
-    def _must_be_told_apart(self, record: Record, path: str) -> None:
+    def _must_be_told_apart(self, record: AvroRecord, path: str) -> None:
         seen: set[str] = set()
         for n, field in enumerate(record.fields):
             if field.name in seen:

@@ -10,19 +10,19 @@ from lakestream.contract.registry.avro.logical import meaning_changed
 from lakestream.contract.registry.avro.types import (
     NO_DEFAULT,
     Array,
+    AvroField,
+    AvroRecord,
     AvroType,
     Enum,
-    Field,
     Fixed,
     Map,
     Named,
     Primitive,
-    Record,
     Union,
     shown,
     simple_name,
 )
-from lakestream.contract.registry.comparing import Comparison, Difference, Differences
+from lakestream.contract.registry.comparing import Comparison, Differences, Incompatibility
 
 _PROMOTIONS = {
     "int": {"long", "float", "double"},
@@ -46,7 +46,7 @@ class Resolution:
                 return self._each_branch(writer, reader, path)
             case _, Union():
                 return self._some_branch(writer, reader, path)
-            case Record(), Record():
+            case AvroRecord(), AvroRecord():
                 return _names(writer, reader, path) + self._fields(writer, reader, path)
             case Enum(), Enum():
                 return _names(writer, reader, path) + _symbols(writer, reader, path)
@@ -80,14 +80,14 @@ class Resolution:
                 return []
             if _same_name(writer, branch):
                 tried = found  # what is wrong with the branch that was meant tells more than that none fits
-        missing = Difference(
+        missing = Incompatibility(
             "MISSING_UNION_BRANCH",
             path,
             f"no branch of the reader's union reads {shown(writer)}: keep that branch in the union",
         )
         return tried or [missing]
 
-    def _fields(self, writer: Record, reader: Record, path: str) -> Differences:
+    def _fields(self, writer: AvroRecord, reader: AvroRecord, path: str) -> Differences:
         written = {field.name: field for field in writer.fields}
         return [
             difference
@@ -95,7 +95,7 @@ class Resolution:
             for difference in self._field(_source(field, written), field, reader, f"{path}/fields/{n}")
         ]
 
-    def _field(self, source: Field | None, field: Field, reader: Record, path: str) -> Differences:
+    def _field(self, source: AvroField | None, field: AvroField, reader: AvroRecord, path: str) -> Differences:
         if source is not None:
             return self.breaks(source.type, field.type, f"{path}/type")
         if field.default is not NO_DEFAULT:
@@ -104,10 +104,10 @@ class Resolution:
             f"field '{field.name}' of record {reader.name} is not in the writer's schema and has no default: "
             "give it a default, or an alias if it was renamed"
         )
-        return [Difference("READER_FIELD_MISSING_DEFAULT_VALUE", path, why)]
+        return [Incompatibility("READER_FIELD_MISSING_DEFAULT_VALUE", path, why)]
 
 
-def _source(field: Field, written: dict[str, Field]) -> Field | None:
+def _source(field: AvroField, written: dict[str, AvroField]) -> AvroField | None:
     return next((written[name] for name in (field.name, *field.aliases) if name in written), None)
 
 
@@ -115,7 +115,7 @@ def _names(writer: Named, reader: Named, path: str) -> Differences:
     if _same_name(writer, reader):
         return []
     why = f"{shown(writer)} was written, {shown(reader)} is read: keep the name, or add the old one to the aliases"
-    return [Difference("NAME_MISMATCH", f"{path}/name", why)]
+    return [Incompatibility("NAME_MISMATCH", f"{path}/name", why)]
 
 
 def _same_name(writer: AvroType, reader: AvroType) -> bool:
@@ -138,13 +138,13 @@ def _symbols(writer: Enum, reader: Enum, path: str) -> Differences:
         f"enum {reader.name} lacks the symbols {', '.join(missing[:10])}, which may have been written: "
         "keep them, or give the enum a default"
     )
-    return [Difference("MISSING_ENUM_SYMBOLS", f"{path}/symbols", why)]
+    return [Incompatibility("MISSING_ENUM_SYMBOLS", f"{path}/symbols", why)]
 
 
 def _size(writer: Fixed, reader: Fixed, path: str) -> Differences:
     if writer.size != reader.size:
         why = f"fixed {reader.name} has {reader.size} bytes, {writer.size} were written"
-        return [Difference("FIXED_SIZE_MISMATCH", f"{path}/size", why)]
+        return [Incompatibility("FIXED_SIZE_MISMATCH", f"{path}/size", why)]
     return _meaning(writer, reader, path)
 
 
@@ -156,9 +156,9 @@ def _primitives(writer: Primitive, reader: Primitive, path: str) -> Differences:
 
 def _meaning(writer: Primitive | Fixed, reader: Primitive | Fixed, path: str) -> Differences:
     why = meaning_changed(writer.logical, reader.logical)
-    return [] if why is None else [Difference("LOGICAL_TYPE_MISMATCH", path, why)]
+    return [] if why is None else [Incompatibility("LOGICAL_TYPE_MISMATCH", path, why)]
 
 
-def _mismatch(writer: AvroType, reader: AvroType, path: str) -> Difference:
+def _mismatch(writer: AvroType, reader: AvroType, path: str) -> Incompatibility:
     why = f"{shown(writer)} was written and cannot be read as {shown(reader)}"
-    return Difference("TYPE_MISMATCH", path, why)
+    return Incompatibility("TYPE_MISMATCH", path, why)

@@ -75,7 +75,7 @@ class Fixed:
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class Field:
+class AvroField:
     name: str
     type: "AvroType"
     default: Any
@@ -84,18 +84,18 @@ class Field:
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class Record:
+class AvroRecord:
     """`fields` are filled in after the record is known by name, since they may refer to it."""
 
     name: str
     aliases: tuple[str, ...]
     extra: dict[str, Any]
-    fields: tuple[Field, ...] = ()
+    fields: tuple[AvroField, ...] = ()
     kind: str = "record"
 
 
-Named = Record | Enum | Fixed
-AvroType = Primitive | Array | Map | Union | Record | Enum | Fixed
+Named = AvroRecord | Enum | Fixed
+AvroType = Primitive | Array | Map | Union | AvroRecord | Enum | Fixed
 
 
 def shown(type: AvroType) -> str:

@@ -10,14 +10,14 @@ from typing import Any
 from lakestream.contract.registry.avro.types import (
     NO_DEFAULT,
     Array,
+    AvroField,
+    AvroRecord,
     AvroType,
     Enum,
-    Field,
     Fixed,
     Map,
     Named,
     Primitive,
-    Record,
     Union,
     namespace_of,
     simple_name,
@@ -54,7 +54,7 @@ class AvroWriter:
         head = {"type": type.kind, **self._naming(type, namespace), **self._doc(type.extra)}
         rest = {key: value for key, value in self._extra(type.extra).items() if key != "doc"}
         match type:
-            case Record():
+            case AvroRecord():
                 inner = namespace_of(type.name)
                 return {**head, "fields": [self._field(field, inner) for field in type.fields], **rest}
             case Enum():
@@ -63,7 +63,7 @@ class AvroWriter:
             case Fixed():
                 return {**head, "size": type.size, **rest}
 
-    def _field(self, field: Field, namespace: str) -> Json:
+    def _field(self, field: AvroField, namespace: str) -> Json:
         written: Json = {"name": field.name, "type": self.write(field.type, namespace)}
         written |= self._doc(field.extra)
         if field.default is not NO_DEFAULT and not self._bare:

@@ -40,25 +40,25 @@ _ROOT = "lakestream:schema"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SchemaPlace:
     """A schema and the place from which its references are seen."""
 
     schema: Schema
     resolver: "referencing._core.Resolver[Any]"
     draft: "referencing.Specification[Any]"
 
-    def other(self, schema: Schema) -> "Place":
+    def other(self, schema: Schema) -> "SchemaPlace":
         """Another schema in the place of this one."""
-        return Place(schema, self.resolver, self.draft)
+        return SchemaPlace(schema, self.resolver, self.draft)
 
-    def inner(self, schema: Schema) -> "Place":
+    def inner(self, schema: Schema) -> "SchemaPlace":
         """A schema that lies inside this one."""
         resolver = self.resolver
         if isinstance(schema, dict) and self.draft.id_of(schema) is not None:
             resolver = resolver.in_subresource(self.draft.create_resource(schema))
-        return Place(schema, resolver, self.draft)
+        return SchemaPlace(schema, resolver, self.draft)
 
-    def referred(self, reference: str) -> "Place":
+    def referred(self, reference: str) -> "SchemaPlace":
         """Raises InvalidSchema."""
         try:
             found = self.resolver.lookup(reference)
@@ -69,7 +69,7 @@ class Place:
             ) from None
         if not isinstance(found.contents, dict | bool):
             raise InvalidSchema(f"the reference '{reference}' does not lead to a schema")
-        return Place(found.contents, found.resolver, self.draft)
+        return SchemaPlace(found.contents, found.resolver, self.draft)
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class JsonSchema:
         return DRAFTS[draft_of(self.schema)]
 
     @cached_property
-    def root(self) -> Place:
+    def root(self) -> SchemaPlace:
         resource: SchemaResource = self.draft.create_resource(self.schema)
         base = resource.id() or _ROOT
         others = [(name, DRAFTS[draft_of(other)].create_resource(other)) for name, other in self.others]
         registry = REGISTRY.with_resources([*_by_id(others), *others, (base, resource)])
-        return Place(self.schema, registry.resolver(base_uri=base), self.draft)
+        return SchemaPlace(self.schema, registry.resolver(base_uri=base), self.draft)
 
 
 def parsed_schema(text: str, referred: Sequence[Referred]) -> JsonSchema:

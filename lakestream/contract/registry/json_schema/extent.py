@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from lakestream.contract.registry.json_schema.document import Place
+from lakestream.contract.registry.json_schema.document import SchemaPlace
 from lakestream.contract.registry.json_schema.keywords import keywords_of
 
 _CHOICES = ("anyOf", "oneOf")
@@ -19,7 +19,7 @@ _PARTS_APART = ("additionalProperties", "unevaluatedProperties", "items", "addit
 _PARTS_TOGETHER = ("contains", "propertyNames")
 
 
-class Extent(NamedTuple):
+class SchemaExtent(NamedTuple):
     looks: int
     """On one way into a value, from the whole to an innermost part: how many subschemas they are held against."""
     branches: int
@@ -30,24 +30,24 @@ class Extent(NamedTuple):
 class _Node:
     """A subschema, and how far it has been visited."""
 
-    place: Place
-    same: list[Place]
+    place: SchemaPlace
+    same: list[SchemaPlace]
     """What holds for the same value; last what it refers to."""
-    apart: list[Place]
+    apart: list[SchemaPlace]
     """What holds for parts of it, each for others."""
-    together: list[Place]
+    together: list[SchemaPlace]
     """What may hold for the same parts."""
-    waiting: Iterator[Place]
+    waiting: Iterator[SchemaPlace]
     """Of all of them, those that were not visited yet."""
     is_open: bool = True
     looks: int = 1
     branches: int = 0
 
 
-def extent_of(root: Place) -> Extent:
+def extent_of(root: SchemaPlace) -> SchemaExtent:
     """`root` has been parsed: its references lead somewhere, and no schema stands for itself."""
     if not isinstance(root.schema, dict):
-        return Extent(1, 0)
+        return SchemaExtent(1, 0)
     nodes = {id(root.schema): _node(root)}
     stack = [nodes[id(root.schema)]]
     while stack:
@@ -59,10 +59,10 @@ def extent_of(root: Place) -> Extent:
         else:
             _count(node, nodes)
             stack.pop()
-    return Extent(nodes[id(root.schema)].looks, max(node.branches for node in nodes.values()))
+    return SchemaExtent(nodes[id(root.schema)].looks, max(node.branches for node in nodes.values()))
 
 
-def _node(place: Place) -> _Node:
+def _node(place: SchemaPlace) -> _Node:
     keywords = keywords_of(place)
     by_name = [one for key in _SAME_VALUE_BY_NAME for one in keywords.get(key, {}).values()]
     same = _places(place, [*_listed(keywords, "allOf", *_CHOICES), *_single(keywords, _SAME_VALUE), *by_name])
@@ -77,7 +77,7 @@ def _node(place: Place) -> _Node:
 
 
 def _count(node: _Node, nodes: dict[int, _Node]) -> None:
-    def looks(places: list[Place]) -> Iterator[int]:
+    def looks(places: list[SchemaPlace]) -> Iterator[int]:
         found = (nodes[id(one.schema)] for one in places)
         return (1 if one.is_open else one.looks for one in found)
 
@@ -95,7 +95,7 @@ def _branches(node: _Node, nodes: dict[int, _Node]) -> int:
     return sum(others) + sum(max(1, one) for one in counted)
 
 
-def _places(place: Place, schemas: list[Any]) -> list[Place]:
+def _places(place: SchemaPlace, schemas: list[Any]) -> list[SchemaPlace]:
     """True and false, and lists of names, cost nothing."""
     return [place.inner(one) for one in schemas if isinstance(one, dict)]
 

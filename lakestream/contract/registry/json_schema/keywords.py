@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from referencing.jsonschema import DRAFT4, DRAFT6, DRAFT7
 
-from lakestream.contract.registry.json_schema.document import Place, Schema
+from lakestream.contract.registry.json_schema.document import Schema, SchemaPlace
 from lakestream.contract.registry.json_text import written_json
 
 Keywords = Mapping[str, Any]
@@ -45,11 +45,11 @@ class Items(NamedTuple):
 # --- parts -------------------------------------------------------------------------------------
 
 
-def keywords_of(place: Place) -> dict[str, Any]:
+def keywords_of(place: SchemaPlace) -> dict[str, Any]:
     return place.schema if isinstance(place.schema, dict) else {}
 
 
-def followed(place: Place) -> Place:
+def followed(place: SchemaPlace) -> SchemaPlace:
     """Through references that stand alone; up to draft 7 they always do, what is beside them is ignored."""
     while "$ref" in (keywords := keywords_of(place)):
         if place.draft not in (DRAFT4, DRAFT6, DRAFT7) and not keywords.keys() <= _ANNOTATIONS:
@@ -58,14 +58,14 @@ def followed(place: Place) -> Place:
     return place
 
 
-def all_of(place: Place) -> list[Place]:
+def all_of(place: SchemaPlace) -> list[SchemaPlace]:
     """What must hold besides the schema's own keywords, a reference among them."""
     keywords = keywords_of(place)
     parts = [place.inner(part) for part in keywords.get("allOf", ())]
     return [*parts, place.referred(keywords["$ref"])] if "$ref" in keywords else parts
 
 
-def choices_of(place: Place) -> list[Place]:
+def choices_of(place: SchemaPlace) -> list[SchemaPlace]:
     """The branches one of which must hold, where it has any."""
     keywords = keywords_of(place)
     for key in ("anyOf", "oneOf"):
@@ -74,7 +74,7 @@ def choices_of(place: Place) -> list[Place]:
     return []
 
 
-def alternatives(place: Place) -> list[Place]:
+def alternatives(place: SchemaPlace) -> list[SchemaPlace]:
     """Schemas that together allow at least all that this one allows: its branches, or one for each of its types."""
     place = followed(place)
     if choices := choices_of(place):

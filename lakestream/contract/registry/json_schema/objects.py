@@ -11,14 +11,14 @@ open (by patterns, or by the schema of additional properties). So one rule cover
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lakestream.contract.registry.comparing import Difference, Differences
-from lakestream.contract.registry.json_schema.document import Place, Schema
+from lakestream.contract.registry.comparing import Differences, Incompatibility
+from lakestream.contract.registry.json_schema.document import Schema, SchemaPlace
 from lakestream.contract.registry.json_schema.keywords import COMBINING, dependencies_of, keywords_of
 from lakestream.contract.registry.json_schema.patterns import covers
 from lakestream.contract.registry.limits import COMPARISONS_MAX
 from lakestream.model.registry_errors import SchemaTooLarge
 
-Breaks = Callable[[Place, Place, str], Differences]
+Breaks = Callable[[SchemaPlace, SchemaPlace, str], Differences]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class _Content:
         return {pattern: schema for pattern, schema in self.patterns.items() if covers(pattern, name) is covered}
 
 
-def object_breaks(writer: Place, reader: Place, path: str, breaks: Breaks) -> Differences:
+def object_breaks(writer: SchemaPlace, reader: SchemaPlace, path: str, breaks: Breaks) -> Differences:
     written, read = _content(writer), _content(reader)
     _must_be_bounded(written, read)
     found = _required_breaks(written, read, path) + _dependency_breaks(writer, reader, written, path, breaks)
@@ -64,7 +64,7 @@ def _must_be_bounded(written: _Content, read: _Content) -> None:
         raise SchemaTooLarge("the schema has too many properties beside too many patterns: use fewer patterns")
 
 
-def _content(place: Place) -> _Content:
+def _content(place: SchemaPlace) -> _Content:
     keywords = keywords_of(place)
     # What a combination evaluates is not left over, so beside one nothing is known to be closed.
     left_over = True if any(key in keywords for key in COMBINING) else keywords.get("unevaluatedProperties", True)
@@ -77,7 +77,7 @@ def _content(place: Place) -> _Content:
 
 
 def _property_breaks(
-    name: str, writer: Place, written: _Content, reader: Place, read: _Content, path: str, breaks: Breaks
+    name: str, writer: SchemaPlace, written: _Content, reader: SchemaPlace, read: _Content, path: str, breaks: Breaks
 ) -> Differences:
     found = Differences()
     for demanded, pattern in read.demanded(name):
@@ -90,14 +90,16 @@ def _property_breaks(
             f"property '{name}' is new, and the writer's schema let records hold anything under that name: "
             "close it with additionalProperties: false, or leave the property out"
         )
-        return [Difference("PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", path, why)]
+        return [Incompatibility("PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", path, why)]
     if found and name not in read.properties and read.others is False:
         why = f"property '{name}' was taken away, and the reader's schema allows no others: keep it, or allow others"
-        return [Difference("PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL", path, why)]
+        return [Incompatibility("PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL", path, why)]
     return found
 
 
-def _all_hold_breaks(held: list[Schema], writer: Place, demanded: Place, path: str, breaks: Breaks) -> Differences:
+def _all_hold_breaks(
+    held: list[Schema], writer: SchemaPlace, demanded: SchemaPlace, path: str, breaks: Breaks
+) -> Differences:
     """What satisfies several schemas is within the demanded one if one of them is."""
     tried = [breaks(writer.inner(schema), demanded, path) for schema in held]
     return [] if any(not found for found in tried) else tried[0]
@@ -109,7 +111,7 @@ def _required_breaks(written: _Content, read: _Content, path: str) -> Difference
         return isinstance(schema, dict) and "default" in schema
 
     return [
-        Difference(
+        Incompatibility(
             "REQUIRED_ATTRIBUTE_ADDED",
             f"{path}/required",
             f"property '{name}' is required, and records may lack it: give it a default, or do not require it",
@@ -119,7 +121,9 @@ def _required_breaks(written: _Content, read: _Content, path: str) -> Difference
     ]
 
 
-def _dependency_breaks(writer: Place, reader: Place, written: _Content, path: str, breaks: Breaks) -> Differences:
+def _dependency_breaks(
+    writer: SchemaPlace, reader: SchemaPlace, written: _Content, path: str, breaks: Breaks
+) -> Differences:
     had, had_schemas = dependencies_of(keywords_of(writer))
     has, has_schemas = dependencies_of(keywords_of(reader))
     found = Differences()
@@ -127,18 +131,18 @@ def _dependency_breaks(writer: Place, reader: Place, written: _Content, path: st
         missing = wanted - had.get(name, set()) - written.required
         if missing and written.put(name) != [[False]]:
             why = f"beside '{name}' the reader needs {', '.join(sorted(missing))}, which records may lack"
-            found.append(Difference("DEPENDENCY_ARRAY_EXTENDED", f"{path}/dependencies/{name}", why))
+            found.append(Incompatibility("DEPENDENCY_ARRAY_EXTENDED", f"{path}/dependencies/{name}", why))
     for name, schema in has_schemas.items():
         if name in had_schemas:
             found += breaks(writer.inner(had_schemas[name]), reader.inner(schema), f"{path}/dependencies/{name}")
         elif written.put(name) != [[False]]:
             why = f"beside '{name}' the reader needs what the writer's schema did not promise"
-            found.append(Difference("DEPENDENCY_SCHEMA_ADDED", f"{path}/dependencies/{name}", why))
+            found.append(Incompatibility("DEPENDENCY_SCHEMA_ADDED", f"{path}/dependencies/{name}", why))
     return found
 
 
 def _pattern_breaks(
-    writer: Place, written: _Content, reader: Place, read: _Content, path: str, breaks: Breaks
+    writer: SchemaPlace, written: _Content, reader: SchemaPlace, read: _Content, path: str, breaks: Breaks
 ) -> Differences:
     found = Differences()
     for pattern, schema in read.patterns.items():
@@ -153,12 +157,12 @@ def _pattern_breaks(
 
 
 def _others_breaks(
-    writer: Place, written: _Content, reader: Place, read: _Content, path: str, breaks: Breaks
+    writer: SchemaPlace, written: _Content, reader: SchemaPlace, read: _Content, path: str, breaks: Breaks
 ) -> Differences:
     found = breaks(writer.inner(written.others), reader.inner(read.others), f"{path}/additionalProperties")
     if found and read.others is False:
         why = "other properties may have been written, and none are read any more: go on allowing them"
-        found = [Difference("ADDITIONAL_PROPERTIES_REMOVED", f"{path}/additionalProperties", why)]
+        found = [Incompatibility("ADDITIONAL_PROPERTIES_REMOVED", f"{path}/additionalProperties", why)]
     if "propertyNames" in keywords_of(reader):
         names = keywords_of(writer).get("propertyNames", {"type": "string"})
         found += breaks(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lakestream.contract.registry.json_schema.document import Place
+from lakestream.contract.registry.json_schema.document import SchemaPlace
 from lakestream.contract.registry.limits import NODES_MAX
 from lakestream.model.registry_errors import InvalidSchema, SchemaTooLarge
 
@@ -10,9 +10,9 @@ _LISTS = ("allOf", "anyOf", "oneOf")
 _SINGLE = ("not", "if", "then", "else")
 
 
-def must_resolve(root: Place) -> None:
+def must_resolve(root: SchemaPlace) -> None:
     """Raises InvalidSchema, SchemaTooLarge."""
-    waiting, seen = [root], dict[int, Place]()
+    waiting, seen = [root], dict[int, SchemaPlace]()
     while waiting:
         place = waiting.pop()
         if id(place.schema) in seen or not isinstance(place.schema, dict):
@@ -25,11 +25,11 @@ def must_resolve(root: Place) -> None:
     _must_go_deeper(list(seen.values()))
 
 
-def _must_go_deeper(places: list[Place]) -> None:
+def _must_go_deeper(places: list[SchemaPlace]) -> None:
     """A schema may contain itself below a property or an item, but not stand for itself: no value could satisfy it."""
     settled: set[int] = set()
     for start in places:
-        open: dict[int, Iterator[Place]] = {}
+        open: dict[int, Iterator[SchemaPlace]] = {}
         stack = [start]
         while stack:
             place = stack[-1]
@@ -47,7 +47,7 @@ def _must_go_deeper(places: list[Place]) -> None:
                 stack.append(following)
 
 
-def _beside(place: Place) -> Iterator[Place]:
+def _beside(place: SchemaPlace) -> Iterator[SchemaPlace]:
     """The schemas that the same value must satisfy, or one of which it must."""
     schema = place.schema
     if not isinstance(schema, dict):
@@ -60,6 +60,6 @@ def _beside(place: Place) -> Iterator[Place]:
             yield place.inner(schema[key])
 
 
-def _referred(place: Place) -> list[Place]:
+def _referred(place: SchemaPlace) -> list[SchemaPlace]:
     reference = place.schema.get("$ref") if isinstance(place.schema, dict) else None
     return [place.referred(reference)] if isinstance(reference, str) else []

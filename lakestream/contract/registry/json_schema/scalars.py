@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lakestream.contract.registry.comparing import Difference, Differences
+from lakestream.contract.registry.comparing import Differences, Incompatibility
 from lakestream.contract.registry.json_schema.keywords import Bound, bound_of, exact, types_of, value_key, values_of
 
 Keywords = Mapping[str, Any]
@@ -17,7 +17,7 @@ def type_breaks(allowed: frozenset[str], read: Keywords, path: str) -> Differenc
     if not missing:
         return []
     why = f"{' or '.join(missing)} may have been written, only {' or '.join(sorted(accepted))} is read"
-    return [Difference("TYPE_NARROWED" if len(missing) < len(allowed) else "TYPE_CHANGED", path, why)]
+    return [Incompatibility("TYPE_NARROWED" if len(missing) < len(allowed) else "TYPE_CHANGED", path, why)]
 
 
 def enum_breaks(written: Keywords, read: Keywords, path: str) -> Differences:
@@ -26,18 +26,20 @@ def enum_breaks(written: Keywords, read: Keywords, path: str) -> Differences:
         return []
     if listed is None:
         why = "only listed values are read, and any could be written: leave the list out"
-        return [Difference("ENUM_ADDED", f"{path}/enum", why)]
+        return [Incompatibility("ENUM_ADDED", f"{path}/enum", why)]
     keys = set(map(value_key, accepted))
     missing = [value for value in listed if value_key(value) not in keys]
     if not missing:
         return []
     shown = ", ".join(f"{value!r:.40}" for value in missing[:10])
-    return [Difference("ENUM_ARRAY_NARROWED", f"{path}/enum", f"{shown} may have been written: keep it in the list")]
+    return [
+        Incompatibility("ENUM_ARRAY_NARROWED", f"{path}/enum", f"{shown} may have been written: keep it in the list")
+    ]
 
 
 def string_breaks(written: Keywords, read: Keywords, path: str) -> Differences:
     return count_breaks(written, read, path, "Length") + [
-        Difference(f"{key.upper()}_CHANGED", f"{path}/{key}", _changed(key, written.get(key), read[key]))
+        Incompatibility(f"{key.upper()}_CHANGED", f"{path}/{key}", _changed(key, written.get(key), read[key]))
         for key in ("pattern", "format")
         if key in read and read[key] != written.get(key)
     ]
@@ -47,7 +49,7 @@ def array_breaks(written: Keywords, read: Keywords, path: str) -> Differences:
     found = count_breaks(written, read, path, "Items")
     if read.get("uniqueItems") and not written.get("uniqueItems"):
         why = "items must be unique to be read, and need not have been"
-        found.append(Difference("UNIQUE_ITEMS_ADDED", f"{path}/uniqueItems", why))
+        found.append(Incompatibility("UNIQUE_ITEMS_ADDED", f"{path}/uniqueItems", why))
     return found
 
 
@@ -57,10 +59,10 @@ def count_breaks(written: Keywords, read: Keywords, path: str, what: str) -> Dif
     least, most = f"min{what}", f"max{what}"
     if read.get(least, 0) > written.get(least, 0):
         why = _changed(least, written.get(least), read[least])
-        found.append(Difference(f"{_upper(least)}_INCREASED", f"{path}/{least}", why))
+        found.append(Incompatibility(f"{_upper(least)}_INCREASED", f"{path}/{least}", why))
     if most in read and (most not in written or written[most] > read[most]):
         why = _changed(most, written.get(most), read[most])
-        found.append(Difference(f"{_upper(most)}_DECREASED", f"{path}/{most}", why))
+        found.append(Incompatibility(f"{_upper(most)}_DECREASED", f"{path}/{most}", why))
     return found
 
 
@@ -72,7 +74,7 @@ def number_breaks(written: Keywords, read: Keywords, path: str, *, whole: bool) 
         if has is not None and not _within(had, has, sign):
             way = "down" if sign > 0 else "up"
             why = f"numbers {way} to {_shown(had)} may have been written, {way} to {_shown(has)} are read"
-            found.append(Difference(f"{inclusive.upper()}_NARROWED", f"{path}/{inclusive}", why))
+            found.append(Incompatibility(f"{inclusive.upper()}_NARROWED", f"{path}/{inclusive}", why))
     return found + _multiple_breaks(written, read, path, whole)
 
 
@@ -89,7 +91,7 @@ def _multiple_breaks(written: Keywords, read: Keywords, path: str, whole: bool) 
     if step is not None and (exact(step) / exact(read["multipleOf"])).denominator == 1:
         return []
     why = _changed("multipleOf", written.get("multipleOf"), read["multipleOf"])
-    return [Difference("MULTIPLE_OF_CHANGED", f"{path}/multipleOf", why)]
+    return [Incompatibility("MULTIPLE_OF_CHANGED", f"{path}/multipleOf", why)]
 
 
 def _changed(keyword: str, had: Any, has: Any) -> str:

@@ -10,8 +10,8 @@ exclude each other.
 
 from typing import Any
 
-from lakestream.contract.registry.comparing import Comparison, Difference, Differences
-from lakestream.contract.registry.json_schema.document import Place
+from lakestream.contract.registry.comparing import Comparison, Differences, Incompatibility
+from lakestream.contract.registry.json_schema.document import SchemaPlace
 from lakestream.contract.registry.json_schema.keywords import (
     COMBINING,
     all_of,
@@ -41,15 +41,17 @@ class Subset:
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
 
-    def breaks(self, writer: Place, reader: Place, path: str) -> Differences:
+    def breaks(self, writer: SchemaPlace, reader: SchemaPlace, path: str) -> Differences:
         writer, reader = followed(writer), followed(reader)
         return self._comparison.pair(writer.schema, reader.schema, lambda: self._breaks(writer, reader, path))
 
-    def _breaks(self, writer: Place, reader: Place, path: str) -> Differences:
+    def _breaks(self, writer: SchemaPlace, reader: SchemaPlace, path: str) -> Differences:
         if writer.schema is False or reader.schema is True:
             return []
         if reader.schema is False:
-            return [Difference("NOTHING_ALLOWED", path, "the reader's schema allows no value here, the writer's does")]
+            return [
+                Incompatibility("NOTHING_ALLOWED", path, "the reader's schema allows no value here, the writer's does")
+            ]
         found = (
             mixed_breaks(keywords_of(writer), keywords_of(reader), path)
             + self._own_breaks(writer, reader, path)
@@ -59,7 +61,7 @@ class Subset:
 
     # --- the reader's parts --------------------------------------------------------------------
 
-    def _own_breaks(self, writer: Place, reader: Place, path: str) -> Differences:
+    def _own_breaks(self, writer: SchemaPlace, reader: SchemaPlace, path: str) -> Differences:
         """The reader's own keywords against the whole writer."""
         own = reader.other({key: value for key, value in keywords_of(reader).items() if key not in COMBINING})
         found = self._plain_breaks(writer, own, path)
@@ -67,7 +69,7 @@ class Subset:
             return []
         return [one for part in choices_of(writer) for one in self.breaks(part, own, path)] or found
 
-    def _combined_breaks(self, writer: Place, reader: Place, path: str) -> Differences:
+    def _combined_breaks(self, writer: SchemaPlace, reader: SchemaPlace, path: str) -> Differences:
         found = Differences()
         for n, part in enumerate(all_of(reader)):
             found += self.breaks(writer, part, f"{path}/allOf/{n}")
@@ -77,7 +79,7 @@ class Subset:
                 found += self._choice_breaks(writer, choices, f"{path}/{key}")
         return found
 
-    def _choice_breaks(self, writer: Place, choices: list[Place], path: str) -> Differences:
+    def _choice_breaks(self, writer: SchemaPlace, choices: list[SchemaPlace], path: str) -> Differences:
         """Within one of the choices; or cut into parts, each of them within some choice."""
         if any(not self.breaks(writer, choice, f"{path}/{n}") for n, choice in enumerate(choices)):
             return []
@@ -86,18 +88,18 @@ class Subset:
             return self._no_choice(writer, choices, path)
         return [difference for part in parts for difference in self._choice_breaks(part, choices, path)]
 
-    def _no_choice(self, writer: Place, choices: list[Place], path: str) -> Differences:
+    def _no_choice(self, writer: SchemaPlace, choices: list[SchemaPlace], path: str) -> Differences:
         """What is wrong with the one choice that was meant tells more than that none fits."""
         meant = [n for n, choice in enumerate(choices) if _overlap(writer, choice)]
         if len(meant) == 1:
             return self.breaks(writer, choices[meant[0]], f"{path}/{meant[0]}")
         written = written_json(writer.schema)
         why = f"no branch allows all that the writer's schema allows ({written:.80}): keep a branch for it"
-        return [Difference("SUM_TYPE_NARROWED", path, why)]
+        return [Incompatibility("SUM_TYPE_NARROWED", path, why)]
 
     # --- the writer's parts --------------------------------------------------------------------
 
-    def _some_part_fits(self, writer: Place, reader: Place, path: str) -> bool:
+    def _some_part_fits(self, writer: SchemaPlace, reader: SchemaPlace, path: str) -> bool:
         """One of the writer's allOf is within the reader, or all of its anyOf are, or all of its oneOf."""
         if any(not self.breaks(part, reader, path) for part in all_of(writer)):
             return True
@@ -109,7 +111,7 @@ class Subset:
 
     # --- keywords against keywords -------------------------------------------------------------
 
-    def _plain_breaks(self, writer: Place, reader: Place, path: str) -> Differences:
+    def _plain_breaks(self, writer: SchemaPlace, reader: SchemaPlace, path: str) -> Differences:
         written, read = keywords_of(writer), keywords_of(reader)
         allowed = types_of(written)
         if found := type_breaks(allowed, read, path) + enum_breaks(written, read, path):
@@ -126,14 +128,14 @@ class Subset:
             found += object_breaks(writer, reader, path, self.breaks)
         return found
 
-    def _items_breaks(self, writer: Place, reader: Place, path: str) -> Differences:
+    def _items_breaks(self, writer: SchemaPlace, reader: SchemaPlace, path: str) -> Differences:
         put, taken = items_of(keywords_of(writer)), items_of(keywords_of(reader))
         found = Differences()
         for n in range(max(len(put.first), len(taken.first))):
             found += self.breaks(writer.inner(put.at(n)), reader.inner(taken.at(n)), f"{path}/items/{n}")
         return found + self.breaks(writer.inner(put.rest), reader.inner(taken.rest), f"{path}/items")
 
-    def _not_breaks(self, writer: Place, reader: Place, path: str) -> Differences:
+    def _not_breaks(self, writer: SchemaPlace, reader: SchemaPlace, path: str) -> Differences:
         """What the reader excludes, the writer must exclude as well."""
         if "not" not in keywords_of(reader):
             return []
@@ -141,10 +143,10 @@ class Subset:
         if not self.breaks(reader.inner(keywords_of(reader)["not"]), excluded, f"{path}/not"):
             return []
         why = "the reader's schema excludes more than the writer's: exclude the same, or less"
-        return [Difference("NOT_TYPE_EXTENDED", f"{path}/not", why)]
+        return [Incompatibility("NOT_TYPE_EXTENDED", f"{path}/not", why)]
 
 
-def _overlap(writer: Place, choice: Place) -> bool:
+def _overlap(writer: SchemaPlace, choice: SchemaPlace) -> bool:
     choice = followed(choice)
     if isinstance(choice.schema, bool):
         return choice.schema

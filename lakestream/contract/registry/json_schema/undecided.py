@@ -7,7 +7,7 @@ prove nothing there.
 from collections.abc import Mapping
 from typing import Any
 
-from lakestream.contract.registry.comparing import Difference, Differences
+from lakestream.contract.registry.comparing import Differences, Incompatibility
 from lakestream.contract.registry.json_schema.keywords import COMBINING
 from lakestream.contract.registry.json_text import written_json
 
@@ -30,7 +30,7 @@ _REFERRING = ("$ref", "$dynamicRef", "$recursiveRef")
 
 def opaque_breaks(written: Keywords, read: Keywords, path: str) -> Differences:
     return [
-        Difference(
+        Incompatibility(
             "UNDECIDED", f"{path}/{key}", f"whether '{key}' reads all that was written is not decided here: keep it"
         )
         for key in _OPAQUE
@@ -43,7 +43,7 @@ def mixed_breaks(written: Keywords, read: Keywords, path: str) -> Differences:
     if "unevaluatedProperties" not in read or not any(key in read for key in COMBINING) or _same(written, read):
         return []
     why = "'unevaluatedProperties' beside allOf, anyOf, oneOf or $ref is not compared: keep this schema as it is"
-    return [Difference("UNDECIDED", f"{path}/unevaluatedProperties", why)]
+    return [Incompatibility("UNDECIDED", f"{path}/unevaluatedProperties", why)]
 
 
 def _same(one: Any, other: Any) -> bool:

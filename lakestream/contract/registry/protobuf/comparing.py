@@ -10,7 +10,7 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2 as d  # type: ignore[import-untyped]
 
-from lakestream.contract.registry.comparing import Comparison, Difference, Differences
+from lakestream.contract.registry.comparing import Comparison, Differences, Incompatibility
 from lakestream.contract.registry.protobuf.fields import SCALAR_NAMES, Ranges
 from lakestream.contract.registry.protobuf.files import ProtoFile, messages_of
 
@@ -36,7 +36,7 @@ class ProtoComparison:
     def breaks(self) -> Differences:
         if self._writer.package != self._reader.package:
             why = f"the package changed from '{self._writer.package}' to '{self._reader.package}': keep it"
-            return [Difference("PACKAGE_CHANGED", "/package", why)]
+            return [Incompatibility("PACKAGE_CHANGED", "/package", why)]
         written = {message.name: message for message in self._writer.message_type}
         read = {message.name: message for message in self._reader.message_type}
         return self._messages(written, read, "") + self._extensions()
@@ -50,7 +50,7 @@ class ProtoComparison:
                 found += self._message(message, read[name], f"{path}/{name}")
             else:
                 why = f"message '{name}' is gone, and records of it may have been written: keep it"
-                found.append(Difference("MESSAGE_REMOVED", f"{path}/{name}", why))
+                found.append(Incompatibility("MESSAGE_REMOVED", f"{path}/{name}", why))
         return found
 
     def _message(self, writer: Any, reader: Any, path: str) -> Differences:
@@ -82,7 +82,7 @@ class ProtoComparison:
         kinds = self._kind(writer, self._written), self._kind(reader, self._read)
         if kinds[0] != kinds[1]:
             why = f"field '{reader.name}' was {kinds[0]} and is {kinds[1]}: add a new field instead"
-            return [Difference("FIELD_KIND_CHANGED", path, why)]
+            return [Incompatibility("FIELD_KIND_CHANGED", path, why)]
         if kinds[0] == "a message":
             return self._message_type(writer, reader, path)
         if kinds[0] == "a map":
@@ -100,7 +100,7 @@ class ProtoComparison:
     def _message_type(self, writer: Any, reader: Any, path: str) -> Differences:
         if writer.type_name != reader.type_name:
             why = f"field '{reader.name}' was a {writer.type_name[1:]} and is a {reader.type_name[1:]}: add a new field"
-            return [Difference("FIELD_NAMED_TYPE_CHANGED", path, why)]
+            return [Incompatibility("FIELD_NAMED_TYPE_CHANGED", path, why)]
         name = writer.type_name[1:]
         return self._message(self._written[name], self._read[name], f"/{name}")
 
@@ -130,7 +130,7 @@ def reserved_again(old: Any, new: Any, path: str = "") -> Differences:
 def _reuses(old: Any, new: Any, path: str) -> Differences:
     ranges, names = Ranges((one.start, one.end) for one in old.reserved_range), set(old.reserved_name)
     return [
-        Difference(
+        Incompatibility(
             "RESERVED_REUSED",
             f"{path}/{field.number}",
             f"field '{field.name}' uses a number or name that was reserved for fields long gone: choose others",
@@ -144,10 +144,10 @@ def _alone(writer: Any, reader: Any, path: str) -> Differences:
     """A field that only one side has."""
     if writer is not None and writer.label == _F.LABEL_REQUIRED:
         why = f"required field '{writer.name}' is gone: others cannot read records without it"
-        return [Difference("REQUIRED_FIELD_REMOVED", path, why)]
+        return [Incompatibility("REQUIRED_FIELD_REMOVED", path, why)]
     if reader is not None and reader.label == _F.LABEL_REQUIRED:
         why = f"field '{reader.name}' is required, and records may lack it: make it optional"
-        return [Difference("REQUIRED_FIELD_ADDED", path, why)]
+        return [Incompatibility("REQUIRED_FIELD_ADDED", path, why)]
     return []
 
 
@@ -155,13 +155,13 @@ def _label_breaks(writer: Any, reader: Any, path: str) -> Differences:
     required = writer.label == _F.LABEL_REQUIRED, reader.label == _F.LABEL_REQUIRED
     if required[1] and not required[0]:
         why = f"field '{reader.name}' became required, and records may lack it: leave it optional"
-        return [Difference("REQUIRED_FIELD_ADDED", path, why)]
+        return [Incompatibility("REQUIRED_FIELD_ADDED", path, why)]
     repeated = writer.label == _F.LABEL_REPEATED, reader.label == _F.LABEL_REPEATED
     if repeated[0] == repeated[1] or _wire(writer) == "text or bytes":
         return []
     was, now = ("repeated" if one else "single" for one in repeated)
     why = f"field '{reader.name}' was {was} and is {now}: add a new field instead"
-    return [Difference("FIELD_LABEL_CHANGED", path, why)]
+    return [Incompatibility("FIELD_LABEL_CHANGED", path, why)]
 
 
 def _scalar_breaks(writer: Any, reader: Any, path: str) -> Differences:
@@ -170,7 +170,7 @@ def _scalar_breaks(writer: Any, reader: Any, path: str) -> Differences:
     why = (
         f"field '{reader.name}' was {_wire(writer)} and is {_wire(reader)}: values would be read wrong; add a new field"
     )
-    return [Difference("FIELD_SCALAR_KIND_CHANGED", path, why)]
+    return [Incompatibility("FIELD_SCALAR_KIND_CHANGED", path, why)]
 
 
 def _wire(field: Any) -> str:
@@ -187,15 +187,15 @@ def _oneof_breaks(writer: Any, reader: Any, path: str) -> Differences:
         elsewhere = members & {number for one in before.values() for number in one}
         if len(moved) > 1:
             why = f"several fields ({_shown(moved)}) moved into oneof '{name}', and records may hold all of them"
-            found.append(Difference("MULTIPLE_FIELDS_MOVED_TO_ONEOF", f"{path}/{name}", why))
+            found.append(Incompatibility("MULTIPLE_FIELDS_MOVED_TO_ONEOF", f"{path}/{name}", why))
         elif moved and elsewhere:
             why = f"field {_shown(moved)} moved into oneof '{name}', whose fields records may hold besides it"
-            found.append(Difference("FIELD_MOVED_TO_EXISTING_ONEOF", f"{path}/{name}", why))
+            found.append(Incompatibility("FIELD_MOVED_TO_EXISTING_ONEOF", f"{path}/{name}", why))
     for name, members in before.items():
         gone = members - {field.number for field in reader.field}
         if gone:
             why = f"field {_shown(gone)} of oneof '{name}' is gone: a record that holds it would read as having none"
-            found.append(Difference("ONEOF_FIELD_REMOVED", f"{path}/{name}", why))
+            found.append(Incompatibility("ONEOF_FIELD_REMOVED", f"{path}/{name}", why))
     return found
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lakestream.contract.codecs.codec import Errors
-from lakestream.contract.topic.message import Message
+from lakestream.contract.topic.message import ProtobufMessage
 from lakestream.contract.topic.registered import RegisteredWriter, RegisteredWriters
 from lakestream.contract.topic.value_config import JSON_WRITER, STRING_WRITER, PartConfig, SchemaSource, ValueFormat
 from lakestream.contract.values.checking.readers import Readers
@@ -75,7 +75,7 @@ class ValueChecks:
     ) -> list[Problem]:
         own = values if len(rows) == len(values) else values.take(pa.array(rows))
         place = needed_schemas(own[:1], np.array([id])).places.get(id, ())  # a producer's batch is of one message
-        registered = await self._registered(id, Message(name=asked.config.message, place=place))
+        registered = await self._registered(id, ProtobufMessage(name=asked.config.message, place=place))
         if isinstance(registered, str):
             return [Problem(row, registered) for row in rows.tolist()]
         errors = await self._errors(without_frame(own), registered, asked)
@@ -84,7 +84,7 @@ class ValueChecks:
             for row, reason in zip(errors.rows, errors.reasons, strict=True)
         ]
 
-    async def _registered(self, id: int, message: Message) -> RegisteredWriter | str:
+    async def _registered(self, id: int, message: ProtobufMessage) -> RegisteredWriter | str:
         """Or why there is no reading by this schema."""
         found = await self._writers.by_id_or_why(id, message=message)
         if isinstance(found, str):
@@ -111,7 +111,7 @@ class ValueChecks:
         id = await self._writers.latest_id(config.subject)
         if id is None:
             return f"the subject '{config.subject}' has no schema: register one"
-        found = await self._registered(id, Message(name=config.message))
+        found = await self._registered(id, ProtobufMessage(name=config.message))
         if isinstance(found, str):
             return found
         return found._replace(writer=replace(found.writer, framed=False))

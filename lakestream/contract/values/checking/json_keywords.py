@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from lakestream.contract.codecs.codec import Errors
-from lakestream.contract.registry.json_schema.document import DRAFTS, JsonSchema, Place, draft_of
+from lakestream.contract.registry.json_schema.document import DRAFTS, JsonSchema, SchemaPlace, draft_of
 from lakestream.contract.registry.json_schema.extent import extent_of
 from lakestream.contract.registry.json_schema.keywords import keywords_of
 
@@ -174,7 +174,7 @@ def _named(others: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
     return [*((id, other) for id, (_, other) in zip(ids, found, strict=True) if id is not None), *found]
 
 
-def _has_simple_types_alone(root: Place) -> bool:
+def _has_simple_types_alone(root: SchemaPlace) -> bool:
     keywords = keywords_of(root)
     properties = keywords.get("properties", {}).values()
     return (

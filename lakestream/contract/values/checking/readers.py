@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.codec import Codec, Decoded, Errors
+from lakestream.contract.codecs.codec import Decoded, Errors, ValueCodec
 from lakestream.contract.codecs.json.single_value import as_objects, bare_reason, look_single, wanted_single
 from lakestream.contract.columns.layout import Layout
 from lakestream.contract.topic.registered import RegisteredWriter
@@ -32,7 +32,7 @@ _Place = tuple[int, str, str]
 class Readers:
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
-        self._idle: dict[_Place, list[Codec]] = {}
+        self._idle: dict[_Place, list[ValueCodec]] = {}
         self._keywords: dict[int, JsonKeywords | str] = {}
 
     async def errors(
@@ -85,7 +85,7 @@ class Readers:
             self._keep(place, codec)
         return decoded
 
-    def _keep(self, place: _Place, codec: Codec) -> None:
+    def _keep(self, place: _Place, codec: ValueCodec) -> None:
         if sum(map(len, self._idle.values())) >= CODECS_KEPT_MAX:
             self._idle.clear()
         self._idle.setdefault(place, []).append(codec)
@@ -112,7 +112,7 @@ def _keywords(registered: RegisteredWriter) -> JsonKeywords | str:
         return str(error)
 
 
-def _bound_and_decoded(registered: RegisteredWriter, values: pa.BinaryArray) -> tuple[Codec, Decoded]:
+def _bound_and_decoded(registered: RegisteredWriter, values: pa.BinaryArray) -> tuple[ValueCodec, Decoded]:
     codec = bind(registered.writer, Layout().merged(registered.wanted), declared=True)
     return codec, codec.decode(values)
 

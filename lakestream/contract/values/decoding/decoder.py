@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.codec import Codec, Decoded, Errors, Writer
+from lakestream.contract.codecs.codec import Decoded, Errors, ValueCodec, Writer
 from lakestream.contract.columns.arrow import arrow_schema
 from lakestream.contract.topic.topic_contract import Needs, TopicContract, ValueMode
 from lakestream.contract.values.binding import bind
@@ -48,7 +48,7 @@ class ValueDecoder:
         self._contract = contract
         self._schema = arrow_schema(contract.layout.columns)
         self._writers = {writer.number: writer for writer in contract.writers}
-        self._codecs: dict[int, Codec] = {}
+        self._codecs: dict[int, ValueCodec] = {}
         self._has_restated = False
         self.needs = Needs()
 
@@ -111,7 +111,7 @@ class ValueDecoder:
             self.needs = self.needs.joined(Needs(keys=decoded.unknown))
         gathered.add(writer.number, rows, decoded)
 
-    def _as_kept(self, writer: Writer, codec: Codec, values: pa.BinaryArray, decoded: Decoded) -> Decoded:
+    def _as_kept(self, writer: Writer, codec: ValueCodec, values: pa.BinaryArray, decoded: Decoded) -> Decoded:
         """With those rows exact that are to have no bytes of their own."""
         if self._contract.keeping is ValueKeeping.ALWAYS:
             return decoded._replace(exact=np.zeros(len(values), np.bool_))

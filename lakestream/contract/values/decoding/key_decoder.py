@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.codec import Codec, Decoded, Writer
+from lakestream.contract.codecs.codec import Decoded, ValueCodec, Writer
 from lakestream.contract.codecs.json.single_value import as_objects, look_single
 from lakestream.contract.columns.arrow import arrow_schema, arrow_type
 from lakestream.contract.topic.key_columns import KeyPlace, key_place, whole_place
@@ -29,7 +29,7 @@ _Parts = dict[int, list[tuple[NDArray[np.int64], pa.Array]]]
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    codec: Codec
+    codec: ValueCodec
     place: KeyPlace
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakestream.contract.codecs.codec import Codec, Decoded, Writer
+from lakestream.contract.codecs.codec import Decoded, ValueCodec, Writer
 from lakestream.contract.values.decoding.restating_json import json_anew
 from lakestream.contract.values.decoding.restating_protobuf import ProtobufAnew
 
@@ -36,7 +36,7 @@ class _Part(NamedTuple):
     again: Decoded
 
 
-def restated(writer: Writer, codec: Codec, values: pa.BinaryArray, decoded: Decoded) -> Decoded:
+def restated(writer: Writer, codec: ValueCodec, values: pa.BinaryArray, decoded: Decoded) -> Decoded:
     """`decoded` with more exact rows. `values`: without frame, as they were decoded."""
     is_odd = ~decoded.exact
     is_odd[decoded.errors.rows] = False
@@ -64,14 +64,14 @@ def _anew(writer: Writer) -> Anew | None:
     return None
 
 
-def _from_columns(codec: Codec, rows: NDArray[np.int64], decoded: Decoded) -> _Part | None:
+def _from_columns(codec: ValueCodec, rows: NDArray[np.int64], decoded: Decoded) -> _Part | None:
     try:
         return _Part(rows, codec.decode(codec.encode(decoded.columns.take(pa.array(rows)), None)))
     except ValueError:  # the columns lack a part of the schema
         return None
 
 
-def _from_values(codec: Codec, rows: NDArray[np.int64], values: pa.BinaryArray, anew: Anew) -> _Part | None:
+def _from_values(codec: ValueCodec, rows: NDArray[np.int64], values: pa.BinaryArray, anew: Anew) -> _Part | None:
     written = pa.array(anew(values.take(pa.array(rows))), pa.binary())
     could_be = written.is_valid().to_numpy(zero_copy_only=False)
     return _Part(rows[could_be], codec.decode(written.drop_null())) if could_be.any() else None

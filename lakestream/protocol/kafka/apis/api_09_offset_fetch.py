@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lakestream.broker.broker import Broker
-from lakestream.broker.groups.offsets import FetchAsk
+from lakestream.broker.groups.offsets import OffsetFetchAsk
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import NO_LEADER_EPOCH, CommittedOffset, TopicPartition
 from lakestream.model.topic import TopicId
@@ -59,7 +59,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
             groups=[await _group(asked, broker, by_id=by_id) async for asked in in_turns(request.groups)]
         )
     asked = [Asked(each.name, NO_TOPIC_ID, each.partition_indexes) for each in request.topics or ()]
-    shown = await _offsets(FetchAsk(group=request.group_id), None if request.topics is None else asked, broker)
+    shown = await _offsets(OffsetFetchAsk(group=request.group_id), None if request.topics is None else asked, broker)
     return _fetch.Response(
         topics=[
             _fetch.OffsetFetchResponseTopic(
@@ -72,7 +72,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
 
 
 async def _group(asked: Any, broker: Broker, *, by_id: bool) -> Any:
-    ask = FetchAsk(group=asked.group_id, member_id=asked.member_id, member_epoch=asked.member_epoch)
+    ask = OffsetFetchAsk(group=asked.group_id, member_id=asked.member_id, member_epoch=asked.member_epoch)
     topics = [Asked(each.name, each.topic_id, each.partition_indexes) for each in asked.topics or ()]
     try:
         shown = await _offsets(ask, None if asked.topics is None else topics, broker, by_id=by_id)
@@ -101,7 +101,7 @@ async def _group(asked: Any, broker: Broker, *, by_id: bool) -> Any:
 
 
 async def _offsets(
-    ask: FetchAsk, topics: Sequence[Asked] | None, broker: Broker, *, by_id: bool = False
+    ask: OffsetFetchAsk, topics: Sequence[Asked] | None, broker: Broker, *, by_id: bool = False
 ) -> list[Shown]:
     """`topics` None: all that the group has committed."""
     lookup = TopicLookup(broker.directory)

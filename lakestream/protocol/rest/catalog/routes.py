@@ -11,8 +11,8 @@ from starlette.routing import Route
 
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
-from lakestream.catalog.names.tables import BranchFields, Tables
-from lakestream.catalog.names.views import Views
+from lakestream.catalog.names.tables import BranchFields, TableCatalog
+from lakestream.catalog.names.views import ViewCatalog
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.table_errors import UnknownNamespace
 from lakestream.model.topic import TopicId
@@ -44,7 +44,7 @@ def catalog_routes(
     table_objects = TableObjects(objects)
     files = MetadataFiles(table_objects, ids=ids)
     endpoints = Endpoints(store=store, files=files)
-    tables = Tables(
+    tables = TableCatalog(
         store=store,
         objects=table_objects,
         files=files,
@@ -53,7 +53,7 @@ def catalog_routes(
         delete_topic=delete_topic,
         branch_fields=branch_fields,
     )
-    views = Views(store=store, objects=table_objects, files=files, clock=clock, ids=ids)
+    views = ViewCatalog(store=store, objects=table_objects, files=files, clock=clock, ids=ids)
     served = [
         *NamespaceRoutes(store, endpoints).routes(),
         *TableRoutes(tables, endpoints).routes(),

@@ -6,7 +6,7 @@ from starlette.routing import Route
 
 from lakestream.catalog.files.metadata_encoder import encode_metadata
 from lakestream.catalog.files.metadata_file import MetadataFile
-from lakestream.catalog.names.tables import LoadedTable, Tables
+from lakestream.catalog.names.tables import LoadedTable, TableCatalog
 from lakestream.catalog.spec.requests import Once
 from lakestream.catalog.spec.values import Metadata, optional, wanted_objects
 from lakestream.model.table_errors import InvalidTableChange, UnknownTable
@@ -35,7 +35,7 @@ _TRUE = "true"
 
 
 class TableRoutes:
-    def __init__(self, tables: Tables, endpoints: Endpoints) -> None:
+    def __init__(self, tables: TableCatalog, endpoints: Endpoints) -> None:
         self._tables = tables
         self._endpoints = endpoints
 

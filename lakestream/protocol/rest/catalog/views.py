@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lakestream.catalog.names.views import Views
+from lakestream.catalog.names.views import ViewCatalog
 from lakestream.catalog.spec.requests import Once
 from lakestream.model.table_errors import UnknownView
 from lakestream.protocol.rest.catalog.asking import body_of, change_of, identifier, named, namespace_of, page_of
@@ -12,7 +12,7 @@ from lakestream.protocol.rest.catalog.endpoint import NO_CONTENT, Answers, Endpo
 
 
 class ViewRoutes:
-    def __init__(self, views: Views, endpoints: Endpoints) -> None:
+    def __init__(self, views: ViewCatalog, endpoints: Endpoints) -> None:
         self._views = views
         self._endpoints = endpoints
 

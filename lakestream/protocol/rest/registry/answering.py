@@ -11,7 +11,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lakestream.model.registry import SchemaBody, SchemaFormat, StoredSchema, SubjectVersion
-from lakestream.protocol.rest.registry.errors import Refused, code_of
+from lakestream.protocol.rest.registry.errors import RefusedRequest, code_of
 
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 _CONTENT_TYPES = (CONTENT_TYPE, "application/vnd.schemaregistry+json", "application/json")
@@ -47,12 +47,12 @@ def error_answer(error: BaseException) -> Response:
 
 
 def accepted_type(accept: str) -> str:
-    """The first of ours that the client takes. Raises Refused."""
+    """The first of ours that the client takes. Raises RefusedRequest."""
     taken = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     for kind in _CONTENT_TYPES:
         if any(one in (kind, "*/*", "application/*", "") for one in taken):
             return kind
-    raise Refused(406, f"the answer is {CONTENT_TYPE}, which the request does not accept")
+    raise RefusedRequest(406, f"the answer is {CONTENT_TYPE}, which the request does not accept")
 
 
 def schema_json(body: SchemaBody) -> dict[str, Any]:
@@ -87,9 +87,9 @@ class RegistryApp:
         try:
             await self._router({**scope, "path": path}, receive, send)
         except HTTPException as error:
-            refused = Refused(error.status_code, f"HTTP {error.status_code} {error.detail}")
+            refused = RefusedRequest(error.status_code, f"HTTP {error.status_code} {error.detail}")
             await error_answer(refused)(scope, receive, send)
 
 
 async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
-    await error_answer(Refused(404, "HTTP 404 Not Found"))(scope, receive, send)
+    await error_answer(RefusedRequest(404, "HTTP 404 Not Found"))(scope, receive, send)

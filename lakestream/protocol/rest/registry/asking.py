@@ -11,7 +11,7 @@ from lakestream.contract.registry.names import checked_subject, checked_version,
 from lakestream.contract.registry.submitted import LATEST, Submitted
 from lakestream.model.registry import SchemaFormat, SchemaReference, Shown
 from lakestream.model.registry_errors import InvalidSchema, UnknownSchema, UnsupportedRules
-from lakestream.protocol.rest.registry.errors import Refused
+from lakestream.protocol.rest.registry.errors import RefusedRequest
 
 BODY_BYTES_MAX = 8 * SCHEMA_BYTES_MAX
 """A schema is a string inside JSON, and a character may be six there."""
@@ -82,22 +82,22 @@ def is_lenient(request: Request) -> bool:
 
 
 async def body_of(request: Request, known: set[str]) -> dict[str, Any]:
-    """Raises Refused unless it is a JSON object with known keys."""
+    """Raises RefusedRequest unless it is a JSON object with known keys."""
     _must_be_json(request)
     try:
         body = json.loads(await _content(request))
     except (ValueError, RecursionError):
-        raise Refused(400, "the body is no JSON") from None
+        raise RefusedRequest(400, "the body is no JSON") from None
     if not isinstance(body, dict):
-        raise Refused(422, "the body must be a JSON object")
+        raise RefusedRequest(422, "the body must be a JSON object")
     unknown = sorted(body.keys() - known)
     if unknown and not is_lenient(request):
-        raise Refused(422, f"Unrecognized field: {unknown[0]:.80}")
+        raise RefusedRequest(422, f"Unrecognized field: {unknown[0]:.80}")
     return body
 
 
 async def submitted_of(request: Request) -> Submitted:
-    """The schema in the body. Raises Refused, InvalidSchema, UnsupportedRules."""
+    """The schema in the body. Raises RefusedRequest, InvalidSchema, UnsupportedRules."""
     body = await body_of(request, _SCHEMA_KEYS | _CONTRACT_KEYS)
     asked = sorted(key for key in _CONTRACT_KEYS if body.get(key))
     if asked:
@@ -120,7 +120,7 @@ def _format(said: Any) -> SchemaFormat:
 
 def _reference(value: Any) -> SchemaReference:
     if not isinstance(value, dict):
-        raise Refused(422, "a reference is an object with name, subject and version")
+        raise RefusedRequest(422, "a reference is an object with name, subject and version")
     name, subject = _wanted(value, "name", str, ""), _wanted(value, "subject", str, "")
     version = value.get("version", LATEST)
     whole = isinstance(version, int) and not isinstance(version, bool)
@@ -135,7 +135,7 @@ def _given_number(body: dict[str, Any], key: str) -> int | None:
     if value is None or value in (0, -1):
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= SCHEMA_ID_MAX:
-        raise Refused(422, f"'{key}' must be a whole number above 0")
+        raise RefusedRequest(422, f"'{key}' must be a whole number above 0")
     return value
 
 
@@ -144,14 +144,14 @@ def _wanted(body: dict[str, Any], key: str, kind: type, default: Any) -> Any:
     if value is None:
         return default
     if not isinstance(value, kind):
-        raise Refused(422, f"'{key}' must be a {'string' if kind is str else kind.__name__}")
+        raise RefusedRequest(422, f"'{key}' must be a {'string' if kind is str else kind.__name__}")
     return value
 
 
 def _must_be_json(request: Request) -> None:
     said = request.headers.get("content-type", _CONTENT_TYPES[0]).partition(";")[0].strip().lower()
     if said not in _CONTENT_TYPES:
-        raise Refused(415, f"the content type {said:.80} is not understood: send {_CONTENT_TYPES[0]}")
+        raise RefusedRequest(415, f"the content type {said:.80} is not understood: send {_CONTENT_TYPES[0]}")
 
 
 async def _content(request: Request) -> bytes:
@@ -161,9 +161,9 @@ async def _content(request: Request) -> bytes:
         async for part in request.stream():
             content += part
             if len(content) > BODY_BYTES_MAX:
-                raise Refused(413, f"the body has more than {BODY_BYTES_MAX} bytes: split the schema")
+                raise RefusedRequest(413, f"the body has more than {BODY_BYTES_MAX} bytes: split the schema")
     except ClientDisconnect:
-        raise Refused(400, "the body ended early") from None
+        raise RefusedRequest(400, "the body ended early") from None
     return bytes(content)
 
 
@@ -174,4 +174,4 @@ def _number(request: Request, name: str, default: int) -> int:
     try:
         return min(int(text[:12]), SCHEMA_ID_MAX)
     except ValueError:
-        raise Refused(422, f"'{name}' must be a whole number") from None
+        raise RefusedRequest(422, f"'{name}' must be a whole number") from None

@@ -14,7 +14,7 @@ class Code(NamedTuple):
     code: int
 
 
-class Refused(errors.Invalid):
+class RefusedRequest(errors.Invalid):
     """The request itself is wrong, whatever it asks for. `status` is its code as well."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -57,7 +57,7 @@ CODES: dict[type[BaseException], Code] = {
 
 def code_of(error: BaseException) -> tuple[Code, str]:
     """And what to say."""
-    if isinstance(error, Refused):
+    if isinstance(error, RefusedRequest):
         return Code(error.status, error.status), str(error)
     for kind in type(error).__mro__:
         if kind in CODES:

@@ -11,7 +11,7 @@ from lakestream.model.registry import GLOBAL_SUBJECT, Compatibility, Mode, Subje
 from lakestream.model.registry_errors import InvalidCompatibility, InvalidMode
 from lakestream.protocol.rest.registry.answering import endpoint
 from lakestream.protocol.rest.registry.asking import body_of, flag, subject_of, submitted_of, version_of
-from lakestream.protocol.rest.registry.errors import Refused
+from lakestream.protocol.rest.registry.errors import RefusedRequest
 
 _LEVELS = ", ".join(level.value for level in Compatibility)
 _MODES = ", ".join(mode.value for mode in Mode)
@@ -69,7 +69,7 @@ class SettingRoutes:
         body = await body_of(request, _CONFIG_KEYS | _CONTRACT_KEYS)
         unsupported = sorted(key for key in _CONTRACT_KEYS if body.get(key))
         if unsupported:
-            raise Refused(422, f"'{unsupported[0]}' is not supported by this registry: leave it out")
+            raise RefusedRequest(422, f"'{unsupported[0]}' is not supported by this registry: leave it out")
         settings = SubjectSettings(compatibility=_level(body), normalize=_normalize(body))
         if settings == SubjectSettings():
             raise InvalidCompatibility(f"Invalid compatibility level. Valid values are {_LEVELS}")
@@ -137,7 +137,7 @@ def _level(body: dict[str, Any]) -> Compatibility | None:
 def _normalize(body: dict[str, Any]) -> bool | None:
     said = body.get("normalize")
     if not isinstance(said, bool | None):
-        raise Refused(422, "'normalize' must be true or false")
+        raise RefusedRequest(422, "'normalize' must be true or false")
     return said
 
 

@@ -28,7 +28,7 @@ KEY, HEADERS, VALUE = "__key", "__headers", "__value"
 FORM, SCHEMA_ID, SHAPE, ERROR = "__form", "__schema", "__shape", "__error"
 
 
-class Column(NamedTuple):
+class SystemColumn(NamedTuple):
     name: str
     field_id: int
     iceberg: str
@@ -63,18 +63,20 @@ HEADERS_TYPE = pa.list_(
 TIMESTAMP_TYPE = pa.timestamp("us", "UTC")
 
 VISIBLE = (
-    Column(PARTITION, 2_000_000_101, "int", pa.int32(), True, "partition of the topic"),
-    Column(OFFSET, 2_000_000_102, "long", pa.int64(), True, "offset of the record in its partition"),
-    Column(TIMESTAMP, 2_000_000_103, "timestamptz", TIMESTAMP_TYPE, False, "time of the record; null: none"),
-    Column(KEY, 2_000_000_104, "binary", pa.binary(), False, "key of the record"),
-    Column(HEADERS, 2_000_000_105, "list", HEADERS_TYPE, True, "headers of the record, in order"),
-    Column(VALUE, 2_000_000_109, "binary", pa.binary(), False, "value of the record; null: a tombstone"),
+    SystemColumn(PARTITION, 2_000_000_101, "int", pa.int32(), True, "partition of the topic"),
+    SystemColumn(OFFSET, 2_000_000_102, "long", pa.int64(), True, "offset of the record in its partition"),
+    SystemColumn(TIMESTAMP, 2_000_000_103, "timestamptz", TIMESTAMP_TYPE, False, "time of the record; null: none"),
+    SystemColumn(KEY, 2_000_000_104, "binary", pa.binary(), False, "key of the record"),
+    SystemColumn(HEADERS, 2_000_000_105, "list", HEADERS_TYPE, True, "headers of the record, in order"),
+    SystemColumn(VALUE, 2_000_000_109, "binary", pa.binary(), False, "value of the record; null: a tombstone"),
 )
 HIDDEN = (
-    Column(FORM, 2_000_000_001, "int", pa.int32(), True, "how the row holds its value"),
-    Column(SCHEMA_ID, 2_000_000_002, "int", pa.int32(), False, "id of the schema that the value was written with"),
-    Column(SHAPE, 2_000_000_003, "int", pa.int32(), False, "number of the value's shape among those of its file"),
-    Column(ERROR, 2_000_000_004, "string", pa.string(), False, "how the value breaks its contract"),
+    SystemColumn(FORM, 2_000_000_001, "int", pa.int32(), True, "how the row holds its value"),
+    SystemColumn(
+        SCHEMA_ID, 2_000_000_002, "int", pa.int32(), False, "id of the schema that the value was written with"
+    ),
+    SystemColumn(SHAPE, 2_000_000_003, "int", pa.int32(), False, "number of the value's shape among those of its file"),
+    SystemColumn(ERROR, 2_000_000_004, "string", pa.string(), False, "how the value breaks its contract"),
 )
 ALL = VISIBLE + HIDDEN
 BY_NAME = {column.name: column for column in ALL}
@@ -95,7 +97,7 @@ def arrow_schema(hidden: tuple[str, ...] = ()) -> pa.Schema:
     )
 
 
-def iceberg_fields(columns: tuple[Column, ...] = VISIBLE) -> list[dict[str, Any]]:
+def iceberg_fields(columns: tuple[SystemColumn, ...] = VISIBLE) -> list[dict[str, Any]]:
     """The columns as fields of an Iceberg schema, to follow the user's."""
     return [
         {

@@ -42,7 +42,7 @@ class PlacedRun(NamedTuple):
     run: RowRun
 
 
-class Extent(NamedTuple):
+class PartitionExtent(NamedTuple):
     """What one row group holds of one partition."""
 
     group: int
@@ -55,13 +55,13 @@ class Extent(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Footer:
+class FileFooter:
     path: str
     blocks: BlockSums
     metadata: pq.FileMetaData
     groups: list[list[RowRun]]
     """The runs of each row group."""
-    extents: dict[int, list[Extent]]
+    extents: dict[int, list[PartitionExtent]]
     """By partition, in offset order."""
     rules: str | None
     """How values are read from typed columns; None where there are none."""
@@ -73,23 +73,23 @@ class Footer:
     """The file itself, where it is so small that it came with its footer."""
     held_bytes: int
 
-    def extents_from(self, partition: int, offset: int) -> list[Extent]:
+    def extents_from(self, partition: int, offset: int) -> list[PartitionExtent]:
         """Those that hold `offset` or what follows it."""
         extents = self.extents.get(partition, [])
         return extents[_position(extents, offset) :]
 
-    def around(self, partition: int, offset: int) -> tuple[int, Extent | None]:
+    def around(self, partition: int, offset: int) -> tuple[int, PartitionExtent | None]:
         """Where the extents before `offset` end (-1: none does), and the first that holds it or what follows it."""
         extents = self.extents.get(partition, [])
         at = _position(extents, offset)
         return extents[at - 1].last_offset if at else -1, extents[at] if at < len(extents) else None
 
-    def is_alone(self, extent: Extent) -> bool:
+    def is_alone(self, extent: PartitionExtent) -> bool:
         """Whether the extent's row group holds nothing else."""
         return bool(self.metadata.row_group(extent.group).num_rows == extent.rows)
 
 
-def _position(extents: list[Extent], offset: int) -> int:
+def _position(extents: list[PartitionExtent], offset: int) -> int:
     return bisect_left(extents, offset, key=lambda extent: extent.last_offset)
 
 
@@ -98,7 +98,7 @@ def ending_bytes(path: str, tail: Bytes, file_bytes: int) -> int:
     return min(_footer_bytes(path, tail, file_bytes) + bytes_of_sums(file_bytes), file_bytes)
 
 
-def parse_footer(path: str, tail: Bytes, file_bytes: int) -> Footer:
+def parse_footer(path: str, tail: Bytes, file_bytes: int) -> FileFooter:
     """`tail` holds all of `ending_bytes`. It is kept only where it is the whole file."""
     length = _footer_bytes(path, tail, file_bytes)
     try:
@@ -116,7 +116,7 @@ def parse_footer(path: str, tail: Bytes, file_bytes: int) -> Footer:
         raise MalformedTableFile(f"table file {path} has a damaged footer: {error}. Restore the object") from error
     rules = metadata.metadata.get(VALUES_KEY.encode())
     whole = tail if len(tail) == file_bytes else None
-    return Footer(
+    return FileFooter(
         path=path,
         blocks=blocks,
         metadata=metadata,
@@ -147,10 +147,10 @@ def _check_columns(schema: pa.Schema) -> None:
             raise BadRuns(f"it has no column {column.name} of the right type")
 
 
-def _extents(metadata: pq.FileMetaData, groups: list[list[RowRun]]) -> dict[int, list[Extent]]:
+def _extents(metadata: pq.FileMetaData, groups: list[list[RowRun]]) -> dict[int, list[PartitionExtent]]:
     if len(groups) != metadata.num_row_groups:
         raise BadRuns(f"its list of rows has {len(groups)} groups, Parquet has {metadata.num_row_groups}")
-    extents: dict[int, list[Extent]] = {}
+    extents: dict[int, list[PartitionExtent]] = {}
     for group, runs in enumerate(groups):
         parquet = metadata.row_group(group)
         if sum(run.rows for run in runs) != parquet.num_rows:
@@ -169,9 +169,9 @@ def _by_partition(runs: Sequence[RowRun]) -> dict[int, list[PlacedRun]]:
     return by_partition
 
 
-def _extent(group: int, runs: list[PlacedRun], parquet: pq.RowGroupMetaData) -> Extent:
+def _extent(group: int, runs: list[PlacedRun], parquet: pq.RowGroupMetaData) -> PartitionExtent:
     rows = sum(each.run.rows for each in runs)
-    return Extent(
+    return PartitionExtent(
         group=group,
         base_offset=runs[0].run.base_offset,
         last_offset=runs[-1].run.last_offset,

@@ -1,4 +1,4 @@
-"""Answer: batches taken for one read, and what room is left."""
+"""TakenBatches: batches taken for one read, and what room is left."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from lakestream.storage.records.header import Bytes
 from lakestream.storage.records.run import Run
 
 
-class Answer:
+class TakenBatches:
     def __init__(self, offset: int, bytes_max: int, *, at_least_one: bool) -> None:
         self.next_offset = offset
         self._parts: list[Bytes] = []

@@ -1,7 +1,7 @@
 """Rows of the table back to records: one row group, only the columns that are needed, from the bytes of just those.
 
     rows_of_group    all of its records, to be kept
-    Group            its values a page at a time, and its other columns (page_by_page.py)
+    RowGroup            its values a page at a time, and its other columns (page_by_page.py)
 
 The bytes lie in one stretch of the file. Parquet's reader wants a whole file, so it gets one that has nothing but this
 stretch; its buffers are slices, not copies. Values, most of the bytes, stay in their pages where they can (pages.py).
@@ -22,7 +22,7 @@ from lakestream.storage.records.paged import ValuePage
 from lakestream.storage.tablefile.format.blocks import BadBlocks
 from lakestream.storage.tablefile.format.columns import HEADERS, KEY, OFFSET, TIMESTAMP, VALUE
 from lakestream.storage.tablefile.format.errors import MalformedTableFile
-from lakestream.storage.tablefile.format.footer import Footer
+from lakestream.storage.tablefile.format.footer import FileFooter
 from lakestream.storage.tablefile.format.typed import Restorer
 from lakestream.storage.tablefile.read.group_bytes import RECORD_COLUMNS, GroupBytes
 from lakestream.storage.tablefile.read.pages import BadPages, are_plain, plain_pages
@@ -37,10 +37,10 @@ class Times(NamedTuple):
     timestamps_ms: NDArray[np.int64]
 
 
-class Group:
+class RowGroup:
     """A row group, from its bytes, which are checked. Of raw topics, nothing is read before it is asked for."""
 
-    def __init__(self, footer: Footer, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> None:
+    def __init__(self, footer: FileFooter, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> None:
         _check_bytes(footer, wanted, data)
         self._footer = footer
         self._wanted = wanted
@@ -72,16 +72,16 @@ class Group:
         return self._all if self._all is not None else _read(self._footer, self._wanted.only(columns), self._data)
 
 
-def rows_of_group(footer: Footer, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> pa.RecordBatch:
+def rows_of_group(footer: FileFooter, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> pa.RecordBatch:
     """The records of a row group, all of them at once."""
-    group = Group(footer, wanted, data, restorer)
+    group = RowGroup(footer, wanted, data, restorer)
     others = group.others()
     pages = [page.array() for page in group.value_pages()]
     is_whole = sum(map(len, pages)) == others.num_rows
     return group.records(others, pa.concat_arrays(pages) if is_whole else group.values(), 0)
 
 
-def _others(footer: Footer, wanted: GroupBytes, table: pa.Table) -> pa.RecordBatch:
+def _others(footer: FileFooter, wanted: GroupBytes, table: pa.Table) -> pa.RecordBatch:
     """All of the records but their values, checked."""
     others = pa.RecordBatch.from_arrays(
         [
@@ -96,7 +96,7 @@ def _others(footer: Footer, wanted: GroupBytes, table: pa.Table) -> pa.RecordBat
     return others
 
 
-def _value_pages(footer: Footer, wanted: GroupBytes, data: Bytes) -> Iterator[ValuePage]:
+def _value_pages(footer: FileFooter, wanted: GroupBytes, data: Bytes) -> Iterator[ValuePage]:
     if footer.rules is not None:
         return
     parquet = footer.metadata.row_group(wanted.group)
@@ -111,7 +111,7 @@ def _value_pages(footer: Footer, wanted: GroupBytes, data: Bytes) -> Iterator[Va
         raise _damaged(footer, wanted, error) from error
 
 
-def _values(footer: Footer, wanted: GroupBytes, table: pa.Table, restorer: Restorer) -> pa.Array:
+def _values(footer: FileFooter, wanted: GroupBytes, table: pa.Table, restorer: Restorer) -> pa.Array:
     if footer.rules is None:
         return _column(table, VALUE)
     names = [name for name in wanted.columns if name not in RECORD_COLUMNS or name == VALUE]
@@ -125,7 +125,7 @@ def _values(footer: Footer, wanted: GroupBytes, table: pa.Table, restorer: Resto
         ) from error
 
 
-def times_of_group(footer: Footer, wanted: GroupBytes, data: Bytes) -> Times:
+def times_of_group(footer: FileFooter, wanted: GroupBytes, data: Bytes) -> Times:
     _check_bytes(footer, wanted, data)
     table = _read(footer, wanted, data)
     times = Times(_column(table, OFFSET).to_numpy(), _millis(_column(table, TIMESTAMP)))
@@ -133,7 +133,7 @@ def times_of_group(footer: Footer, wanted: GroupBytes, data: Bytes) -> Times:
     return times
 
 
-def _check_offsets(footer: Footer, group: int, offsets: NDArray[np.int64]) -> None:
+def _check_offsets(footer: FileFooter, group: int, offsets: NDArray[np.int64]) -> None:
     """The rows are those that the footer promises: encoding relies on it, and so do readers."""
     first = 0
     fit = len(offsets) == sum(run.rows for run in footer.groups[group])
@@ -148,7 +148,7 @@ def _check_offsets(footer: Footer, group: int, offsets: NDArray[np.int64]) -> No
         )
 
 
-def _check_raw(footer: Footer, group: int, values: pa.Array, first: int) -> None:
+def _check_raw(footer: FileFooter, group: int, values: pa.Array, first: int) -> None:
     """Where a raw batch is promised, one can be. `first` is the row of the first value."""
     row = 0
     for run in footer.groups[group]:
@@ -158,7 +158,7 @@ def _check_raw(footer: Footer, group: int, values: pa.Array, first: int) -> None
         row += run.rows
 
 
-def _check_bytes(footer: Footer, wanted: GroupBytes, data: Bytes) -> None:
+def _check_bytes(footer: FileFooter, wanted: GroupBytes, data: Bytes) -> None:
     if len(data) != wanted.length:
         raise MalformedTableFile(f"table file {footer.path} is cut short: restore the object")
     try:
@@ -167,7 +167,7 @@ def _check_bytes(footer: Footer, wanted: GroupBytes, data: Bytes) -> None:
         raise _damaged(footer, wanted, error) from error
 
 
-def _read(footer: Footer, wanted: GroupBytes, data: Bytes) -> pa.Table:
+def _read(footer: FileFooter, wanted: GroupBytes, data: Bytes) -> pa.Table:
     """From bytes that were checked."""
     try:
         source = pa.PythonFile(_Stretch(data, wanted.at), mode="r")
@@ -178,7 +178,7 @@ def _read(footer: Footer, wanted: GroupBytes, data: Bytes) -> pa.Table:
     return table
 
 
-def _damaged(footer: Footer, wanted: GroupBytes, error: Exception) -> MalformedTableFile:
+def _damaged(footer: FileFooter, wanted: GroupBytes, error: Exception) -> MalformedTableFile:
     return MalformedTableFile(
         f"row group {wanted.group} of table file {footer.path} is damaged: {error}. Restore the object"
     )

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from lakestream.storage.tablefile.format.columns import HEADERS, KEY, OFFSET, TIMESTAMP, VALUE
 from lakestream.storage.tablefile.format.errors import MalformedTableFile
-from lakestream.storage.tablefile.format.footer import Footer
+from lakestream.storage.tablefile.format.footer import FileFooter
 from lakestream.storage.tablefile.format.typed import HIDDEN_OF_TYPED
 from lakestream.storage.tablefile.write.metrics import starts_at
 
@@ -33,14 +33,14 @@ class GroupBytes(NamedTuple):
         return self._replace(columns=tuple(name for name in self.columns if name in columns))
 
 
-def record_columns(footer: Footer) -> tuple[str, ...]:
+def record_columns(footer: FileFooter) -> tuple[str, ...]:
     """The columns that make up records: where values are in typed columns, these and the hidden ones as well."""
     if footer.rules is None:
         return RECORD_COLUMNS
     return (*footer.typed_columns, *HIDDEN_OF_TYPED, *RECORD_COLUMNS)
 
 
-def bytes_of_group(footer: Footer, group: int, columns: Sequence[str]) -> GroupBytes:
+def bytes_of_group(footer: FileFooter, group: int, columns: Sequence[str]) -> GroupBytes:
     """From the first of the columns to the last: they are written side by side. Those without content are left out."""
     parquet = footer.metadata.row_group(group)
     chunks = {at: parquet.column(at) for at, column in enumerate(footer.leaves) if column in columns}

@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from lakestream.storage.records.encode import EncodedBatch
 from lakestream.storage.records.header import Bytes
-from lakestream.storage.tablefile.format.footer import Footer, ending_bytes, parse_footer
+from lakestream.storage.tablefile.format.footer import FileFooter, ending_bytes, parse_footer
 from lakestream.storage.tablefile.format.typed import NoTypedValues, Restorer
 from lakestream.storage.tablefile.read.encoded import Encoding
 from lakestream.storage.tablefile.read.from_columns import Times, rows_of_group, times_of_group
 from lakestream.storage.tablefile.read.group_bytes import TIME_COLUMNS, GroupBytes, bytes_of_group, record_columns
-from lakestream.storage.tablefile.read.kept import Kept
 from lakestream.storage.tablefile.read.page_by_page import batches_of_group
+from lakestream.storage.tablefile.read.shared_cache import SharedCache
 from lakestream.world.objects.store import Buffer
 from lakestream.world.tasks import Tasks
 from lakestream.world.threads import Threads
@@ -59,32 +59,34 @@ class TableFiles:
         self._threads = threads
         self._metrics = metrics
         self._loads = asyncio.Semaphore(LOADS_MAX)
-        self._footers: Kept[str, Footer] = Kept(footer_bytes_max, lambda footer: footer.held_bytes, tasks)
+        self._footers: SharedCache[str, FileFooter] = SharedCache(
+            footer_bytes_max, lambda footer: footer.held_bytes, tasks
+        )
 
-    async def footers(self, paths: Sequence[str]) -> list[Footer]:
+    async def footers(self, paths: Sequence[str]) -> list[FileFooter]:
         return list(
             await asyncio.gather(*(self._footers.get(path, partial(self._load_footer, path)) for path in paths))
         )
 
-    async def rows(self, footer: Footer, group: int) -> pa.RecordBatch:
+    async def rows(self, footer: FileFooter, group: int) -> pa.RecordBatch:
         async with self._loads:
             wanted = bytes_of_group(footer, group, record_columns(footer))
             data = await self._get(footer, wanted)
             return await self._threads.run(rows_of_group, footer, wanted, data, self._restorer)
 
-    async def batches(self, footer: Footer, group: int, encoding: Encoding) -> list[EncodedBatch]:
+    async def batches(self, footer: FileFooter, group: int, encoding: Encoding) -> list[EncodedBatch]:
         """The records of a row group that holds one partition alone, as they are sent."""
         async with self._loads:
             wanted = bytes_of_group(footer, group, record_columns(footer))
             data = await self._get(footer, wanted)
             return await self._threads.run(batches_of_group, footer, wanted, data, self._restorer, encoding)
 
-    async def times(self, footer: Footer, group: int) -> Times:
+    async def times(self, footer: FileFooter, group: int) -> Times:
         async with self._loads:
             wanted = bytes_of_group(footer, group, TIME_COLUMNS)
             return await self._threads.run(times_of_group, footer, wanted, await self._get(footer, wanted))
 
-    async def _load_footer(self, path: str) -> Footer:
+    async def _load_footer(self, path: str) -> FileFooter:
         tail, size = await self._objects.get_tail(path, TAIL_BYTES)
         length = ending_bytes(path, tail, size)
         if length > len(tail):
@@ -92,7 +94,7 @@ class TableFiles:
         self._metrics.table_file_read(bytes=len(tail))
         return await self._threads.run(parse_footer, path, tail, size)
 
-    async def _get(self, footer: Footer, wanted: GroupBytes) -> Bytes:
+    async def _get(self, footer: FileFooter, wanted: GroupBytes) -> Bytes:
         if footer.whole is not None:
             return memoryview(footer.whole)[wanted.at : wanted.at + wanted.length]
         data = await self._objects.get_range(footer.path, wanted.at, wanted.length)

@@ -14,11 +14,11 @@ import pyarrow as pa
 from lakestream.storage.records.encode import EncodedBatch
 from lakestream.storage.records.header import Bytes
 from lakestream.storage.records.paged import PagedRows, ValuePage
-from lakestream.storage.tablefile.format.footer import Footer
+from lakestream.storage.tablefile.format.footer import FileFooter
 from lakestream.storage.tablefile.format.runs import RowRun
 from lakestream.storage.tablefile.format.typed import Restorer
 from lakestream.storage.tablefile.read.encoded import Encoding, RunRows, encode_piece
-from lakestream.storage.tablefile.read.from_columns import Group
+from lakestream.storage.tablefile.read.from_columns import RowGroup
 from lakestream.storage.tablefile.read.group_bytes import GroupBytes
 
 
@@ -31,10 +31,10 @@ class _Cut(NamedTuple):
 
 
 def batches_of_group(
-    footer: Footer, wanted: GroupBytes, data: Bytes, restorer: Restorer, encoding: Encoding
+    footer: FileFooter, wanted: GroupBytes, data: Bytes, restorer: Restorer, encoding: Encoding
 ) -> list[EncodedBatch]:
     """All records of a row group of one partition. A batch ends with its page at the latest."""
-    group = Group(footer, wanted, data, restorer)
+    group = RowGroup(footer, wanted, data, restorer)
     others = group.others()
     paged = PagedRows(*others.columns)
     runs = footer.groups[wanted.group]
@@ -51,7 +51,7 @@ def batches_of_group(
 
 
 def _of_page(
-    group: Group, others: pa.RecordBatch, paged: PagedRows, cut: _Cut, page: ValuePage, encoding: Encoding
+    group: RowGroup, others: pa.RecordBatch, paged: PagedRows, cut: _Cut, page: ValuePage, encoding: Encoding
 ) -> list[EncodedBatch]:
     if cut.run.is_raw:
         return encode_piece(RunRows(cut.run, group.records(others, page.array(), cut.first)), encoding)
@@ -65,7 +65,7 @@ def _of_page(
 
 
 def _of_rest(
-    group: Group, others: pa.RecordBatch, runs: Sequence[RowRun], done: int, encoding: Encoding
+    group: RowGroup, others: pa.RecordBatch, runs: Sequence[RowRun], done: int, encoding: Encoding
 ) -> list[EncodedBatch]:
     """Of rows whose values cannot be read in their pages."""
     rest = group.records(others, group.values().slice(done), done)

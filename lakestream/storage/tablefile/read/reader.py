@@ -19,13 +19,13 @@ from lakestream.model.errors import LakestreamError
 from lakestream.model.place import FileSpan
 from lakestream.storage.records.encode import EncodedBatch
 from lakestream.storage.records.run import Run
-from lakestream.storage.tablefile.format.footer import Extent, Footer
+from lakestream.storage.tablefile.format.footer import FileFooter, PartitionExtent
 from lakestream.storage.tablefile.read import times
-from lakestream.storage.tablefile.read.answer import Answer, bytes_of
+from lakestream.storage.tablefile.read.answer import TakenBatches, bytes_of
 from lakestream.storage.tablefile.read.encoded import Encoding, RunRows, encode_in_order, runs_within
 from lakestream.storage.tablefile.read.hole import empty_batch
-from lakestream.storage.tablefile.read.kept import Kept
 from lakestream.storage.tablefile.read.loading import TableFiles
+from lakestream.storage.tablefile.read.shared_cache import SharedCache
 from lakestream.storage.tablefile.read.times import RecordAtTime
 from lakestream.storage.tablefile.read.window import Window, WindowPart, window_at
 from lakestream.world.tasks import Tasks
@@ -48,7 +48,7 @@ class _Reading(NamedTuple):
     """One read's surroundings."""
 
     span: FileSpan
-    footers: Sequence[Footer]
+    footers: Sequence[FileFooter]
     encoding: Encoding
 
     def window_at(self, offset: int) -> Window | None:
@@ -63,8 +63,12 @@ class TableFileReader:
         self._files = files
         self._threads = threads
         rows_bytes_max = cache_bytes_max // ROWS_SHARE
-        self._rows: Kept[tuple[str, int], pa.RecordBatch] = Kept(rows_bytes_max, lambda rows: int(rows.nbytes), tasks)
-        self._batches: Kept[_WindowKey, list[EncodedBatch]] = Kept(cache_bytes_max - rows_bytes_max, bytes_of, tasks)
+        self._rows: SharedCache[tuple[str, int], pa.RecordBatch] = SharedCache(
+            rows_bytes_max, lambda rows: int(rows.nbytes), tasks
+        )
+        self._batches: SharedCache[_WindowKey, list[EncodedBatch]] = SharedCache(
+            cache_bytes_max - rows_bytes_max, bytes_of, tasks
+        )
 
     async def read(
         self,
@@ -77,7 +81,7 @@ class TableFileReader:
     ) -> Run:
         """Whole batches from the one that holds `offset`: as many as fit, or a single larger one if `at_least_one`."""
         reading = _Reading(span, await self._files.footers(span.files), encoding)
-        answer = Answer(offset, bytes_max, at_least_one=at_least_one)
+        answer = TakenBatches(offset, bytes_max, at_least_one=at_least_one)
         while answer.next_offset <= span.last_offset:
             window = reading.window_at(answer.next_offset)
             if window is None:
@@ -144,7 +148,7 @@ class TableFileReader:
         return await self._rows.get((footer.path, group), partial(self._files.rows, footer, group))
 
     async def _by_time(
-        self, footer: Footer, partition: int, timestamp_ms: int, from_offset: int
+        self, footer: FileFooter, partition: int, timestamp_ms: int, from_offset: int
     ) -> RecordAtTime | None:
         for extent in footer.extents_from(partition, from_offset):
             if times.may_reach(extent, timestamp_ms, from_offset):
@@ -154,7 +158,7 @@ class TableFileReader:
                     return found
         return None
 
-    async def _latest(self, footer: Footer, extent: Extent, from_offset: int) -> int:
+    async def _latest(self, footer: FileFooter, extent: PartitionExtent, from_offset: int) -> int:
         """The greatest time of the extent's records from an offset on. The footer tells, unless it lies within."""
         if extent.base_offset >= from_offset:
             return max(placed.run.max_timestamp_ms for placed in extent.runs)

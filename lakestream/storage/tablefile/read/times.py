@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lakestream.storage.tablefile.format.footer import Extent, PlacedRun
+from lakestream.storage.tablefile.format.footer import PartitionExtent, PlacedRun
 from lakestream.storage.tablefile.read.from_columns import Times
 
 
@@ -20,12 +20,14 @@ class RecordAtTime(NamedTuple):
     timestamp_ms: int
 
 
-def may_reach(extent: Extent, timestamp_ms: int, from_offset: int) -> bool:
+def may_reach(extent: PartitionExtent, timestamp_ms: int, from_offset: int) -> bool:
     """Whether the row group may hold a record of this time or later, at this offset or above."""
     return any(_reaches(each, timestamp_ms, from_offset) for each in extent.runs)
 
 
-def first_at_or_after(extent: Extent, times: Times, timestamp_ms: int, from_offset: int) -> RecordAtTime | None:
+def first_at_or_after(
+    extent: PartitionExtent, times: Times, timestamp_ms: int, from_offset: int
+) -> RecordAtTime | None:
     """The first record of the extent, by offset. A raw batch counts as one record that has its greatest time."""
     for placed in extent.runs:
         if _reaches(placed, timestamp_ms, from_offset):
@@ -35,7 +37,7 @@ def first_at_or_after(extent: Extent, times: Times, timestamp_ms: int, from_offs
     return None
 
 
-def latest(extent: Extent, times: Times, from_offset: int) -> int:
+def latest(extent: PartitionExtent, times: Times, from_offset: int) -> int:
     """The greatest time of the extent's records from an offset on that is not above its last."""
     return max(_latest(placed, times, from_offset) for placed in extent.runs if placed.run.last_offset >= from_offset)
 

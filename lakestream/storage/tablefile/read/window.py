@@ -11,12 +11,12 @@ group of each file, and every offset of the span lies in exactly one window.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lakestream.storage.tablefile.format.footer import Extent, Footer
+from lakestream.storage.tablefile.format.footer import FileFooter, PartitionExtent
 
 
 class WindowPart(NamedTuple):
-    footer: Footer
-    extent: Extent
+    footer: FileFooter
+    extent: PartitionExtent
 
 
 class Window(NamedTuple):
@@ -39,7 +39,7 @@ class Window(NamedTuple):
         return part if len(self.parts) == 1 and is_whole and part.footer.is_alone(part.extent) else None
 
 
-def window_at(footers: Sequence[Footer], partition: int, offset: int) -> Window | None:
+def window_at(footers: Sequence[FileFooter], partition: int, offset: int) -> Window | None:
     """The window that holds `offset`, or the next one. None where the files hold nothing from there on."""
     around = [(footer, *footer.around(partition, offset)) for footer in footers]
     ahead = [WindowPart(footer, extent) for footer, _, extent in around if extent is not None]

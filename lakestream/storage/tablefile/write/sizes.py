@@ -15,7 +15,7 @@ ROW_BYTES = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupLimits:
+class RowGroupLimits:
     rows_max: int = 16_384
     bytes_max: int = 4 * 1024 * 1024
     """Before compression. Decoding takes 4 ms of a core; on S3 the bytes come in one answer."""

@@ -38,7 +38,7 @@ from lakestream.storage.tablefile.format.typed import HIDDEN_OF_TYPED, VALUES_KE
 from lakestream.storage.tablefile.write.bounds import Bounds
 from lakestream.storage.tablefile.write.encodings import DELTAS, NO_CODEC, encodings_of
 from lakestream.storage.tablefile.write.metrics import described
-from lakestream.storage.tablefile.write.sizes import GroupLimits, bytes_before_row, rows_that_fit
+from lakestream.storage.tablefile.write.sizes import RowGroupLimits, bytes_before_row, rows_that_fit
 from lakestream.storage.tablefile.write.stretch import Stretch
 from lakestream.storage.tablefile.write.to_columns import in_columns
 from lakestream.world.objects.store import Buffer
@@ -65,7 +65,7 @@ def write_table_file(
     typed: pa.Schema | None = None,
     keys: pa.Schema | None = None,
     rules: str = "",
-    limits: GroupLimits | None = None,
+    limits: RowGroupLimits | None = None,
     compression: FileCompression = DEFAULT_COMPRESSION,
 ) -> tuple[list[Buffer], FileDescriptor]:
     """A whole file in memory, compressed. `path` is what the descriptor will call it."""
@@ -86,7 +86,7 @@ class TableFileWriter:
         with_form: bool = False,
         typed: pa.Schema | None = None,
         keys: pa.Schema | None = None,
-        limits: GroupLimits | None = None,
+        limits: RowGroupLimits | None = None,
         compression: FileCompression = DEFAULT_COMPRESSION,
     ) -> None:
         """`with_form` adds the column that raw batches need: a file that may get one must have it. `typed` are the
@@ -97,7 +97,7 @@ class TableFileWriter:
         self._leaves = LEAF_IDS | leaf_ids(pa.schema(self._own))
         self._with_form = with_form
         self._compression = compression
-        self._limits = limits or GroupLimits()
+        self._limits = limits or RowGroupLimits()
         self._out = SummingSink(sink)
         self._metadata: list[pq.FileMetaData] = []
         self._parquet: pq.ParquetWriter | None = None

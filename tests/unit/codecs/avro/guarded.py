@@ -99,7 +99,7 @@ class Guarded:
         return pa.Array.from_buffers(pa.binary(), len(rows), [None, pa.py_buffer(offsets), pa.py_buffer(view)])
 
 
-class Rimmed(buffers.Buffers):
+class Rimmed(buffers.AvroBuffers):
     whole: list[Any]
 
     def _allocated(self, size: int, *, cleared: bool) -> Any:

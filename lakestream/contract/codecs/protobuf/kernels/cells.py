@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 
-class Tables(NamedTuple):
+class CellTables(NamedTuple):
     messages: Any
     fields: Any
     level_widths: Any

@@ -5,17 +5,17 @@ import pytest
 from lakestream.catalog.commits.rolling import FAN_IN
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.model.table_errors import CommitConflict
-from lakestream.table.upkeep.orphan_data import LeftFiles
-from lakestream.table.upkeep.orphan_metadata import TABLES_AT_ONCE, LeftCommits
+from lakestream.table.upkeep.orphan_data import OrphanData
+from lakestream.table.upkeep.orphan_metadata import TABLES_AT_ONCE, OrphanMetadata
 from tests.unit.compaction.site import Site, rows, run
 
 GRACE_MS = 3_600_000
 
 
-def left_commits(site: Site) -> LeftCommits:
+def orphan_metadata(site: Site) -> OrphanMetadata:
     locations, commits = TableObjects(site.objects), site.commits()
-    left_files = LeftFiles(site.store, locations, commits, site.clock)
-    return LeftCommits(site.store, locations, commits, left_files, site.clock, grace_ms=GRACE_MS)
+    orphan_data = OrphanData(site.store, locations, commits, site.clock)
+    return OrphanMetadata(site.store, locations, commits, orphan_data, site.clock, grace_ms=GRACE_MS)
 
 
 def test_what_a_commit_under_way_has_written_stays_until_the_table_moves_on() -> None:
@@ -26,7 +26,7 @@ def test_what_a_commit_under_way_has_written_stays_until_the_table_moves_on() ->
         pointer = await site.store.tables.table_of_topic(topic.id)
         assert pointer is not None
         under_way = await site.commits().append(pointer, {"main": ()}, summary={})
-        sweeping = left_commits(site)
+        sweeping = orphan_metadata(site)
         await sweeping.sweep()
         written = await site.keys("tables/") - await site.referred(topic)
         assert len(written) == 2, "manifest list and metadata file of the commit under way"
@@ -56,7 +56,7 @@ def test_what_was_rolled_ahead_for_a_version_that_someone_else_made_is_not_used_
         await commit(FAN_IN)
         assert not ahead & await site.referred(topic)
         assert [row["offset"] for row in await site.read(topic.partitions[0])] == list(range(FAN_IN + 1))
-        await left_commits(site).sweep()
+        await orphan_metadata(site).sweep()
         assert await site.keys("tables/") == await site.referred(topic)
 
     run(scenario)
@@ -96,7 +96,7 @@ def test_a_committer_that_slept_past_the_grace_finds_that_its_version_was_passed
         assert pointer is not None
         asleep = await site.commits().append(pointer, {"main": ()}, summary={})
         site.clock.ahead_ms += GRACE_MS + 1
-        await left_commits(site).sweep()
+        await orphan_metadata(site).sweep()
         assert await site.keys("tables/") == await site.referred(topic)
         with pytest.raises(CommitConflict):
             await site.store.tables.move_tables([asleep.move])
@@ -119,7 +119,7 @@ def test_topics_take_turns_and_one_that_is_damaged_hinders_no_other() -> None:
         first = await site.store.tables.table_of_topic(topics[0].id)
         assert first is not None
         await locations.delete([first.metadata_location])
-        sweeping = left_commits(site)
+        sweeping = orphan_metadata(site)
         await sweeping.sweep()
         left = strays & await site.keys("tables/")
         assert len(left) == 5 + 1

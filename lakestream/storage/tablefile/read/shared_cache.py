@@ -14,7 +14,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Kept(Generic[K, V]):
+class SharedCache(Generic[K, V]):
     def __init__(self, bytes_max: int, size: Callable[[V], int], tasks: Tasks) -> None:
         self._bytes_max = bytes_max
         self._size = size

@@ -2,7 +2,7 @@
 
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.model.topic import Topic
-from lakestream.table.upkeep.orphan_data import DAY_SECONDS, TABLES_AT_ONCE, LeftFiles
+from lakestream.table.upkeep.orphan_data import DAY_SECONDS, TABLES_AT_ONCE, OrphanData
 from tests.unit.compaction.site import Passing, Site, rows, run
 
 DAY_MS = int(1000 * DAY_SECONDS)
@@ -16,8 +16,8 @@ class Days(Passing):
         self.ahead_ms = DAY_MS + 1
 
 
-def left_files(site: Site, clock: Passing) -> LeftFiles:
-    return LeftFiles(site.store, TableObjects(site.objects), site.commits(), clock)
+def orphan_data(site: Site, clock: Passing) -> OrphanData:
+    return OrphanData(site.store, TableObjects(site.objects), site.commits(), clock)
 
 
 async def with_tables(site: Site, count: int) -> list[Topic]:
@@ -40,7 +40,7 @@ def test_more_tables_than_a_day_has_turns_for_all_have_theirs() -> None:
         topics = await with_tables(site, 3 * TABLES_AT_ONCE)
         left = {await leave_a_file(site, topic) for topic in topics}
         clock = Days()
-        sweeping = left_files(site, clock)
+        sweeping = orphan_data(site, clock)
         for sweeps in range(1, 4):
             await sweeping.sweep()
             assert len(left & await site.keys()) == len(left) - sweeps * TABLES_AT_ONCE
@@ -55,7 +55,7 @@ def test_tables_that_have_not_moved_use_up_no_turn() -> None:
     async def scenario(site: Site) -> None:
         topics = await with_tables(site, 2 * TABLES_AT_ONCE)
         clock = Days()
-        sweeping = left_files(site, clock)
+        sweeping = orphan_data(site, clock)
         for _ in range(2):
             await sweeping.sweep()
             clock.passed += 1
