@@ -30,14 +30,20 @@ def kept_with(*folders: Path) -> Callable[[Any], Any]:
 
 
 class FolderCache(FunctionCache):
-    """As Numba's own in all but the stamp by which it tells that something has changed."""
+    """Numba's own cache with another stamp.
+
+    The stamp is part of the version as well. Numba reads the version first, and unpickles the rest of an index only if
+    it matches: an index that names a class that was renamed since cannot be unpickled.
+    """
 
     def __init__(self, function: Any, folders: Sequence[Path]) -> None:
         super().__init__(function)
         self.folders = folders
+        stamp = _stamp(folders)
         self._cache_file = IndexDataCacheFile(
-            cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=_stamp(folders)
+            cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=stamp
         )
+        self._cache_file._version = f"{self._cache_file._version} {stamp.hex()}"
 
 
 @cache

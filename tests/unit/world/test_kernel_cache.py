@@ -38,10 +38,10 @@ def package(tmp_path: Path) -> Path:
     return folder
 
 
-def used(package: Path) -> str:
+def used(package: Path, use: str = USE) -> str:
     """What a process of its own gets, and how many kernels it had to compile."""
     paths = os.pathsep.join([str(package.parent), *filter(None, sys.path)])
-    command = [sys.executable, "-c", USE.format(package=package.name)]
+    command = [sys.executable, "-c", use.format(package=package.name)]
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True).stdout
 
@@ -59,3 +59,13 @@ def test_a_change_in_what_a_kernel_calls_is_seen(package: Path) -> None:
     (package / "beside").mkdir()
     (package / "beside" / "numbers.py").write_text("NEW = 1\n")
     assert used(package) == "31 1\n", "unless it was named too"
+
+
+def test_a_kernel_whose_arguments_were_renamed_is_compiled_anew(package: Path) -> None:
+    use = "from {package}.inner import {name}; from {package}.called import total; print(total({name}(10)))"
+    for name in ("Before", "After"):
+        (package / "inner.py").write_text(
+            f"from typing import NamedTuple\nfrom numba import njit\n\nclass {name}(NamedTuple):\n    x: int\n\n"
+            "@njit\ndef part(x):\n    return x.x * 2\n"
+        )
+        assert used(package, use.format(package=package.name, name=name)) == "21\n"
