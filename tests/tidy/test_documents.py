@@ -35,7 +35,7 @@ def test_the_paths_that_a_document_about_the_code_names_exist(document: Path) ->
 @pytest.mark.parametrize("document", ABOUT_THE_CODE, ids=shown)
 def test_the_names_that_a_document_looks_for_in_a_file_are_there(document: Path) -> None:
     sought = [(name, what) for name, what in _named(document) if what and _found(name)]
-    assert [(name, what) for name, what in sought if not any(what in file.read_text() for file in _found(name))] == []
+    assert [(name, what) for name, what in sought if not any(_says(file, what) for file in _found(name))] == []
 
 
 def test_the_patterns_find_paths_and_names() -> None:
@@ -94,6 +94,10 @@ def _named(document: Path) -> set[tuple[str, str]]:
     """Paths of a document, each with the name that it is to be searched for, or with ''."""
     found = CODE.findall(document.read_text())
     return {(path, name) for path, name in found if PATH.fullmatch(path) and not path.endswith(STANDS_FOR_MANY)}
+
+
+def _says(file: Path, word: str) -> bool:
+    return re.search(rf"\b{word}\b", file.read_text()) is not None
 
 
 def _found(name: str) -> list[Path]:
