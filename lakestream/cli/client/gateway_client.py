@@ -8,6 +8,8 @@ from typing import Any
 from lakestream.cli.failures import CommandFailed
 from lakestream.settings.address import Address
 
+STATUS_PATH = "/admin/status"
+CATALOG_PATH = "/iceberg"
 ANSWER_SECONDS_MAX = 30.0
 UNLISTED = {"X-Lakestream-Unlisted": "show"}
 """For the catalog: tables that it does not list are found as well."""

@@ -9,13 +9,12 @@ from typing import Annotated
 
 import typer
 
-from lakestream.cli.client.gateway_client import ask_gateway
+from lakestream.cli.client.gateway_client import CATALOG_PATH, ask_gateway
 from lakestream.cli.engines.engine_texts import TEXTS, Lake
 from lakestream.cli.failures import CommandFailed, WrongUse
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address, loaded_settings
 from lakestream.cli.output import print_json, say
 
-CATALOG_PATH = "/iceberg"
 _LOCAL_FILES = "file://"
 
 

@@ -12,7 +12,6 @@ Kafka's readers see the records as they were produced, whatever is done here: re
 
 import asyncio
 import base64
-import importlib
 import json
 import os
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from urllib.parse import quote
 
 import typer
 
-from lakestream.cli.client.gateway_client import UNLISTED, ask_gateway
+from lakestream.cli.client.gateway_client import CATALOG_PATH, UNLISTED, ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.engines.duckdb_secret import secret_statement
 from lakestream.cli.failures import CommandFailed, WrongUse
@@ -36,9 +35,7 @@ app = typer.Typer(no_args_is_help=True, help="See and repair values that broke t
 
 PATH = "/admin/quarantine"
 REPAIRS_PATH = "/admin/repairs"
-CATALOG_PATH = "/iceberg"
 FIXES_PER_REQUEST = 1_000
-_DUCKDB = "lakestream.cli.engines.sql_duckdb"
 _SHOWN_CHARACTERS_MAX = 80
 
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="The topic.", show_default=False)]
@@ -190,7 +187,9 @@ def _records(
     )
     limited = query + (f" LIMIT {limit}" if limit is not None else "")
     settings = loaded_settings(config, values).settings
-    asked = importlib.import_module(_DUCKDB).ask_duckdb(
+    from lakestream.cli.engines.sql_duckdb import ask_duckdb
+
+    asked = ask_duckdb(
         f"http://{address}{CATALOG_PATH}",
         limited,
         secret=secret_statement(settings.objects_url, settings.objects_options, os.environ),

@@ -5,27 +5,21 @@ lakestream sql "SELECT __offset, __value FROM orders LIMIT 5" --json
 lakestream sql "SELECT * FROM streams.orders.snapshots" --engine spark
 
 Both engines find the tables as anyone's would: through the catalog of the gateway. It is attached as `lake`, and
-unqualified names mean the topics' tables. Engines are loaded by name, and only when they are asked: `--help` waits for
+unqualified names mean the topics' tables. The command imports an engine only when it needs it: `--help` waits for
 none of them, and Spark takes ten seconds to start.
 """
 
-import importlib
 import os
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from lakestream.cli.client.gateway_client import ask_gateway
+from lakestream.cli.client.gateway_client import CATALOG_PATH, ask_gateway
 from lakestream.cli.engines.duckdb_secret import secret_statement
 from lakestream.cli.failures import WrongUse
 from lakestream.cli.options import Config, Http, SetValues, http_address, loaded_settings
 from lakestream.cli.output import say
-
-CATALOG_PATH = "/iceberg"
-_ANSWER = "lakestream.cli.engines.sql_answer"
-_DUCKDB = "lakestream.cli.engines.sql_duckdb"
-_SPARK = "lakestream.table.spark.query"
 
 
 class Engine(StrEnum):
@@ -53,7 +47,9 @@ def sql(
     settings = loaded_settings(config, values).settings
     if engine is Engine.SPARK:
         say("starting Spark, which takes ten seconds ...")
-        asked = importlib.import_module(_SPARK).ask_spark(
+        from lakestream.table.spark.query import ask_spark
+
+        asked = ask_spark(
             uri,
             query,
             master=settings.spark.master,
@@ -62,8 +58,11 @@ def sql(
         )
     else:
         secret = secret_statement(settings.objects_url, settings.objects_options, os.environ)
-        asked = importlib.import_module(_DUCKDB).ask_duckdb(uri, query, secret=secret)
-    printing = importlib.import_module(_ANSWER)
-    show = printing.print_json_rows if as_json else printing.print_csv_rows if as_csv else printing.print_rows
+        from lakestream.cli.engines.sql_duckdb import ask_duckdb
+
+        asked = ask_duckdb(uri, query, secret=secret)
+    from lakestream.cli.engines.sql_answer import print_csv_rows, print_json_rows, print_rows
+
+    show = print_json_rows if as_json else print_csv_rows if as_csv else print_rows
     with asked as answer:
         show(answer)

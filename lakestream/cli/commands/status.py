@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lakestream.cli.client.gateway_client import ask_gateway
+from lakestream.cli.client.gateway_client import STATUS_PATH, ask_gateway
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
 from lakestream.cli.output import in_units, print_json, print_table, say
 
@@ -20,7 +20,7 @@ def status(
     values: SetValues = None,
 ) -> None:
     """Show brokers, topics and their tables."""
-    asked = "/admin/status?check_files=true" if check_files else "/admin/status"
+    asked = f"{STATUS_PATH}?check_files=true" if check_files else STATUS_PATH
     found = ask_gateway(http_address(config, values, http), asked)
     if as_json:
         print_json(found)

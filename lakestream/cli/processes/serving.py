@@ -1,22 +1,16 @@
 """Starting a serving process from its command.
 
-The serving code loads compiled codecs, and the pipeline's Spark, which takes a second or more. It is therefore
-imported by name, here alone, and only in the process that serves: no other command pays for it.
+The serving code loads compiled codecs, and the pipeline's Spark, which takes a second or more. Only the process that
+serves imports it, inside a function: no other command pays for it.
 """
 
-import importlib
+from collections.abc import Callable
 
 from lakestream.cli.processes.ports import refuse_taken
 from lakestream.model.errors import InvalidSetting
 from lakestream.settings.address import Address
 from lakestream.settings.model import Settings
 from lakestream.settings.serving import check_listeners
-
-_ENTRIES = {
-    "broker": ("lakestream.app.broker", "serve_broker"),
-    "gateway": ("lakestream.app.gateway", "serve_gateway"),
-    "pipeline": ("lakestream.jobs", "serve_pipeline"),
-}
 
 
 def serve_process(process: str, settings: Settings, *, supervised: bool) -> None:
@@ -25,8 +19,23 @@ def serve_process(process: str, settings: Settings, *, supervised: bool) -> None
     refuse_memory(settings)
     for listener, option in _listeners(process, settings):
         refuse_taken(listener, option=option)
-    module, function = _ENTRIES[process]
-    getattr(importlib.import_module(module), function)(settings, supervised=supervised)
+    _entry(process)(settings, supervised=supervised)
+
+
+def _entry(process: str) -> Callable[..., None]:
+    match process:
+        case "broker":
+            from lakestream.app.broker import serve_broker
+
+            return serve_broker
+        case "gateway":
+            from lakestream.app.gateway import serve_gateway
+
+            return serve_gateway
+        case _:
+            from lakestream.jobs import serve_pipeline
+
+            return serve_pipeline
 
 
 def _listeners(process: str, settings: Settings) -> list[tuple[Address, str]]:

@@ -9,7 +9,6 @@ they read the directories of all archives on the path anew, and they collect gar
 
 import gc
 import sys
-from importlib import import_module
 from importlib.util import find_spec
 
 ARCHIVES = (".zip", ".jar")
@@ -18,15 +17,20 @@ ARCHIVES = (".zip", ".jar")
 
 def main() -> None:
     leave_archives()
-    # Only now: whatever is imported before comes from the archives.
-    import_module("lakestream.storage.records.warm").warm()
-    import_module("lakestream.storage.tablefile.write.ends").warm()
-    import_module("lakestream.contract.values.warm").warm()
-    import_module("lakestream.table.spark.rewriter")
-    daemon = import_module("pyspark.daemon")
+    # The imports come after leave_archives: earlier ones would be loaded from the archives.
+    from pyspark import daemon
+
+    from lakestream.contract.values import warm as values
+    from lakestream.storage.records import warm as records
+    from lakestream.storage.tablefile.write import ends
+    from lakestream.table.spark import rewriter  # noqa: F401  (loaded before the fork)
+
+    records.warm()
+    ends.warm()
+    values.warm()
     gc.collect()
     gc.freeze()
-    daemon.manager()
+    daemon.manager()  # type: ignore[no-untyped-call]
 
 
 def leave_archives() -> None:

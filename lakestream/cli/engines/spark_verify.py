@@ -1,0 +1,90 @@
+"""Verifying topics on Spark, for `lakestream verify`: one session, one topic after another, with progress.
+
+Importing this module loads Spark, so only a `verify` that has tables to compare does.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import quote
+
+from rich.console import Console
+from rich.progress import Progress
+
+from lakestream.cli.client.gateway_client import CATALOG_PATH, STATUS_PATH, UNLISTED, ask_gateway
+from lakestream.cli.client.kafka_batches import TopicBatches
+from lakestream.cli.client.kafka_client import KafkaClient
+from lakestream.model.errors import LakestreamError
+from lakestream.settings.address import Address
+from lakestream.settings.model import Settings
+from lakestream.table.spark.lake_session import lake_session
+from lakestream.table.spark.remote_files import remote_files
+from lakestream.table.verify.verification import PartitionState, TopicToVerify, verify_topic
+
+
+def verify_on_spark(
+    gateway: Address, client: KafkaClient, topics: Sequence[Any], settings: Settings
+) -> dict[str, dict[str, Any]]:
+    """The verdict on each topic, by its name. `topics` are those of /admin/status that have a table."""
+    verdicts: dict[str, dict[str, Any]] = {}
+    records = sum(max(0, part["tabled_until"] - part["log_start"]) for one in topics for part in one["partitions"])
+    with (
+        lake_session(
+            f"http://{gateway}{CATALOG_PATH}",
+            name="lakestream-verify",
+            master=settings.spark.master,
+            files=remote_files(settings.objects_url, settings.objects_options),
+            headers=UNLISTED,
+        ) as spark,
+        Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as shown,
+    ):
+        task = shown.add_task("verifying", total=records)
+        for topic in topics:
+            shown.update(task, description=f"verifying {topic['name']}")
+            try:
+                asked = _to_verify(gateway, client, topic, settings.objects_options)
+                found = verify_topic(spark, asked, lambda done: shown.advance(task, done))
+            except LakestreamError as error:  # one damaged table hides none of the others
+                verdicts[topic["name"]] = _unverified(topic, str(error))
+            else:
+                verdicts[topic["name"]] = asdict(found)
+    return verdicts
+
+
+def _to_verify(gateway: Address, client: KafkaClient, topic: Any, options: Mapping[str, str]) -> TopicToVerify:
+    namespace, _, name = topic["table"]["table"].rpartition(".")
+    levels = quote("\x1f".join(namespace.split(".")))
+    loaded = ask_gateway(gateway, f"{CATALOG_PATH}/v1/namespaces/{levels}/tables/{quote(name)}__log", headers=UNLISTED)
+
+    def now() -> Mapping[int, PartitionState]:
+        found = [one for one in ask_gateway(gateway, STATUS_PATH)["topics"] if one["id"] == topic["id"]]
+        return _partitions(found[0]) if found else {}
+
+    return TopicToVerify(
+        name=topic["name"],
+        table=topic["table"]["table"],
+        metadata=loaded["metadata"],
+        metadata_location=loaded["metadata-location"],
+        partitions=_partitions(topic),
+        source=TopicBatches(client, topic["name"]),
+        now=now,
+        objects_options=options,
+    )
+
+
+def _partitions(topic: Any) -> dict[int, PartitionState]:
+    return {
+        part["partition"]: PartitionState(part["log_start"], part["tabled_until"], part["wal_start"])
+        for part in topic["partitions"]
+    }
+
+
+def _unverified(topic: Any, reason: str) -> dict[str, Any]:
+    problems = [f"the table could not be looked at, and nothing was compared: {reason}"]
+    return {
+        "topic": topic["name"],
+        "table": topic["table"]["table"],
+        "partitions": len(topic["partitions"]),
+        "problems": problems,
+    }
