@@ -5,7 +5,8 @@
     admitted()     -> ... after the gate has opened  writable(n)                 buffers of the finished prefix
 
 A frame is a length (int32) and that many bytes. Before a frame is taken in, its length is shown to the gate; a gate
-that says no holds the connection where it is until `admitted` is called, and no bytes may be received meanwhile.
+that says no holds the connection where it is until `admitted` is called, and no bytes may be received meanwhile. The
+gate also hears how much of a large frame has arrived, and may stop it in the middle until `go_on` is called.
 A large frame is received straight into a buffer of its own size. Small ones are copied out of the receive buffer,
 which all connections share: what is not yet complete is held apart, so it is free again when `received` returns.
 """
@@ -31,6 +32,10 @@ UNCOUNTED_FRAME_BYTES_MAX = 4 * 1024
 wait because producers do. How many there can be is bounded by connections and by requests per connection; what small
 produce requests bring in is bounded by the WAL as well."""
 
+FIRST_STEP_BYTES_MAX = 256 * 1024
+"""So much of a frame is counted before it arrives; the rest is counted as it arrives. A client that announces a long
+frame and sends none of it holds no more than this."""
+
 JOINED_RESPONSE_BYTES_MAX = 16 * 1024
 """A response up to this length is joined into one buffer: a dozen tiny ones cost more than the copy."""
 
@@ -54,6 +59,15 @@ class Gate(Protocol):
     """Whoever decides whether there is room for one more frame."""
 
     def admit(self, frame_bytes: int) -> bool: ...
+
+    def room(self) -> int:
+        """How much more of a frame may be received at a stretch; it may be less than nothing."""
+
+    def grow(self, arrived_bytes: int) -> bool:
+        """So much more of a frame has arrived. False: it has to stop here."""
+
+    def arrived(self, frame_bytes: int) -> None:
+        """A frame of so many counted bytes is whole."""
 
 
 class Request:
@@ -107,6 +121,10 @@ class Connection:
         """Length of a small frame that the gate let through and that is not complete."""
         self.awaited: int | None = None
         """Length of the frame that is held at the gate."""
+        self.is_stopped = False
+        """The gate stopped a large frame in the middle."""
+        self.arriving_bytes = 0
+        """Bytes of the frame that is arriving that have been counted."""
         self.unreleased_bytes = 0
         """Bytes that the gate let through, less those of requests that have been answered."""
         self._slots: deque[Request] = deque()
@@ -117,7 +135,7 @@ class Connection:
 
     def receive_into(self) -> memoryview:
         if self._frame is not None:
-            return self._frame[self._filled :]
+            return self._frame[self._filled : self._filled + max(self._gate.room(), OWN_BUFFER_BYTES_MIN)]
         held = len(self._held)
         if held:
             self._receive_buffer[:held] = self._held
@@ -150,6 +168,14 @@ class Connection:
         held, self._held = memoryview(self._held), b""
         return self._split(held)
 
+    def go_on(self) -> None:
+        """The gate has opened for the rest of the frame that it stopped."""
+        self.is_stopped = False
+
+    @property
+    def is_held_back(self) -> bool:
+        return self.awaited is not None or self.is_stopped
+
     @property
     def mid_frame(self) -> bool:
         """Is the rest of a frame still to come?"""
@@ -157,10 +183,20 @@ class Connection:
 
     def _fill(self, frame: memoryview, count: int) -> list[Request]:
         self._filled += count
+        may_go_on = self._count_arrived(self._filled)
         if self._filled < len(frame):
+            self.is_stopped = not may_go_on
             return []
         self._frame = None
         return self._open(frame)
+
+    def _count_arrived(self, arrived: int) -> bool:
+        more = counted_bytes(arrived) - self.arriving_bytes
+        if more <= 0:
+            return True
+        self.arriving_bytes += more
+        self.unreleased_bytes += more
+        return self._gate.grow(more)
 
     def _split(self, data: memoryview) -> list[Request]:
         requests: list[Request] = []
@@ -169,6 +205,7 @@ class Connection:
             assert self._admitted is not None
             start, stop = at + _LENGTH.size, at + _LENGTH.size + self._admitted
             if stop <= end:
+                self._count_arrived(self._admitted)
                 self._admitted = None
                 requests += self._open(memoryview(bytes(data[start:stop])))
                 at = stop
@@ -196,16 +233,21 @@ class Connection:
 
     def _let_through(self, length: int) -> None:
         self._admitted = length
-        self.unreleased_bytes += counted_bytes(length)
+        self.arriving_bytes = first_bytes(length)
+        self.unreleased_bytes += self.arriving_bytes
 
     def _begin(self, beginning: memoryview, length: int) -> None:
         # Not a bytearray: that would be filled with zeros first, for nothing, and touch memory that may never be sent.
         self._frame = numpy.empty(length, dtype=numpy.uint8).data
         self._filled = len(beginning)
         self._frame[: self._filled] = beginning
+        self.is_stopped = not self._count_arrived(self._filled)
 
     def _open(self, frame: memoryview) -> list[Request]:
         """Read the header. ApiVersions of an unknown version is answered here, for clients newer than we are."""
+        if self.arriving_bytes:
+            arrived, self.arriving_bytes = self.arriving_bytes, 0
+            self._gate.arrived(arrived)
         api_key, api_version, correlation_id, client_id_bytes = _REQUEST_HEADER.unpack_from(frame)
         try:
             route = self._routes.find(api_key, api_version)
@@ -297,6 +339,11 @@ class Connection:
 def counted_bytes(length: int) -> int:
     """How many bytes of a frame of this length count against those that may be held."""
     return length if length > UNCOUNTED_FRAME_BYTES_MAX else 0
+
+
+def first_bytes(length: int) -> int:
+    """How many of them count before any has arrived."""
+    return min(counted_bytes(length), FIRST_STEP_BYTES_MAX)
 
 
 def _skip_header_tags(frame: memoryview, at: int) -> int:

@@ -1,12 +1,15 @@
-"""InflightBytes: how many request bytes the server holds, and who waits for room.
+"""InflightBytes: how many request bytes the server holds, and which connections wait for room.
 
-A frame is counted from the moment its length is read until its answer is on its way. Once the bound is reached, frames
-wait in arrival order, and none is let in before the held bytes have fallen to half: resuming at the brim would stop and
-start every socket for every request.
+The server counts the bytes of a frame that have arrived, and a first step of it in advance. The declared length alone
+counts for nothing: a client that announces 90 MB and sends none of them takes no room from others. The bytes count
+until the answer is on its way.
 
-Nobody waits forever. A frame that was let in is received to its end without asking again, so whatever is held will be
-answered and given back; a frame longer than the whole bound is let in alone, when nothing else is held; and those that
-come later queue behind it, so its turn comes.
+Above the bound, new frames wait in arrival order, and frames that are arriving stop where they are. Nothing goes on
+before the held bytes have fallen to half: resuming at the brim would stop and start every socket for every request.
+Frames that have begun go on before new ones enter.
+
+Nobody waits forever. Where all held bytes are of frames that are still arriving, no answer will free any: then one
+frame, the oldest that was stopped, is received to its end. The held bytes pass the bound by that one frame at most.
 """
 
 from collections import deque
@@ -15,14 +18,22 @@ from typing import Protocol
 
 class Waiter(Protocol):
     def bytes_admitted(self, count: int) -> None:
-        """There is room, and it has been counted."""
+        """There is room for a new frame, and its first bytes have been counted."""
+
+    def may_go_on(self) -> None:
+        """The frame that was stopped may be received further."""
 
 
 class InflightBytes:
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
         self._held = 0
-        self._queue: deque[tuple[Waiter, int]] = deque()
+        self._arriving = 0
+        """Held bytes of frames that are not whole."""
+        self._entering: deque[tuple[Waiter, int]] = deque()
+        self._stopped: deque[Waiter] = deque()
+        self._ahead: Waiter | None = None
+        """The one whose frame is received to its end although there is no room."""
         self._letting_in = False
 
     @property
@@ -30,40 +41,82 @@ class InflightBytes:
         return self._held
 
     @property
+    def room(self) -> int:
+        """Negative while one frame passes the bound."""
+        return self._bytes_max - self._held
+
+    @property
     def waiting(self) -> int:
-        return len(self._queue)
+        return len(self._entering) + len(self._stopped)
+
+    @property
+    def waits_for_clients(self) -> bool:
+        """Does someone wait for room that frames hold which are still arriving?"""
+        return self.waiting > 0 and self._arriving * 2 > self._bytes_max
 
     def admit(self, count: int, waiter: Waiter) -> bool:
-        """Count the bytes, or put the waiter in the queue: it is called back with `bytes_admitted`."""
-        if self._queue or not self._fits(count):
-            self._queue.append((waiter, count))
+        """Count the first bytes of a frame, or put the waiter in the queue: `bytes_admitted` calls it back."""
+        if self.waiting or not self._fits(count):
+            self._entering.append((waiter, count))
             return False
-        self._held += count
+        self._begin(count)
         return True
+
+    def grow(self, count: int, waiter: Waiter) -> bool:
+        """Count bytes of a frame that have arrived. False: receive no more of it until `may_go_on`."""
+        self._begin(count)
+        if self._held <= self._bytes_max or self._ahead is waiter:
+            return True
+        self._stopped.append(waiter)
+        self._choose_ahead()
+        return self._ahead is waiter
+
+    def arrived(self, count: int, waiter: Waiter) -> None:
+        """Frames of so many bytes are whole, or will never be."""
+        self._arriving -= count
+        if waiter in self._stopped:  # its last bytes were too many, and it needs no more
+            self._stopped.remove(waiter)
+        if self._ahead is waiter:
+            self._ahead = None
+            self._choose_ahead()
 
     def release(self, count: int) -> None:
         self._held -= count
-        assert self._held >= 0, "bytes were given back twice"
-        if self._held * 2 <= self._bytes_max and not self._letting_in:
-            self._let_in()
+        assert self._held >= self._arriving >= 0, "bytes were given back twice"
+        self._let_in()
+        self._choose_ahead()
 
     def forget(self, waiter: Waiter) -> None:
         """It is gone: let those behind it pass."""
-        self._queue = deque(entry for entry in self._queue if entry[0] is not waiter)
-        if self._held * 2 <= self._bytes_max and not self._letting_in:
-            self._let_in()
+        self._entering = deque(entry for entry in self._entering if entry[0] is not waiter)
+        self.arrived(0, waiter)
+        self._let_in()
+        self._choose_ahead()
+
+    def _begin(self, count: int) -> None:
+        self._held += count
+        self._arriving += count
 
     def _fits(self, count: int) -> bool:
         return self._held == 0 or self._held + count <= self._bytes_max
 
+    def _choose_ahead(self) -> None:
+        if self._ahead is None and self._stopped and self._held == self._arriving:
+            self._ahead = self._stopped.popleft()
+            self._ahead.may_go_on()
+
     def _let_in(self) -> None:
-        # One who is let in may at once finish and give back, or ask for its next frame: that must not start a second
-        # round inside this one.
+        # A waiter that is let in may at once finish and give back, or ask for its next frame: that must not start a
+        # second round inside this one.
+        if self._held * 2 > self._bytes_max or self._letting_in:
+            return
         self._letting_in = True
         try:
-            while self._queue and self._fits(self._queue[0][1]):
-                waiter, count = self._queue.popleft()
-                self._held += count
+            while self._stopped and self._held <= self._bytes_max:
+                self._stopped.popleft().may_go_on()
+            while not self._stopped and self._entering and self._fits(self._entering[0][1]):
+                waiter, count = self._entering.popleft()
+                self._begin(count)
                 waiter.bytes_admitted(count)
         finally:
             self._letting_in = False

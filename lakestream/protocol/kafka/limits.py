@@ -26,6 +26,12 @@ class ServerLimits:
     """A client that stops in the middle of a frame, or reads nothing of what is being sent, holds memory that others
     wait for: it is let go after so long without a byte."""
 
+    pace_bytes_min: int = 64 * 1024
+    """A client whose frame grows by less than this between two checks is let go, if others wait for room that frames
+    hold which are still arriving."""
+
+    pace_check_ms: int = 1_000
+
     write_buffer_bytes_max: int = 4 * MIB
     """Bytes that a client has not read; above, its requests are not started and its answers are kept back."""
 

@@ -50,6 +50,7 @@ class KafkaServer:
         self._none_left.set()
         self._server: asyncio.Server | None = None
         self._check: asyncio.TimerHandle | None = None
+        self._pace_check: asyncio.TimerHandle | None = None
 
     async def start(self, host: str, port: int) -> None:
         """Port 0 takes a free one; see `port`."""
@@ -68,6 +69,7 @@ class KafkaServer:
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._limits.socket_receive_bytes)
         await self._server.start_serving()
         self._check_later(loop)
+        self._check_pace_later(loop)
 
     @property
     def port(self) -> int:
@@ -91,8 +93,9 @@ class KafkaServer:
             for session in list(self._sessions):
                 session.abort()
             await self._none_left.wait()
-        if self._check is not None:
-            self._check.cancel()
+        for timer in (self._check, self._pace_check):
+            if timer is not None:
+                timer.cancel()
 
     def _service(self, loop: asyncio.AbstractEventLoop) -> Service:
         return Service(
@@ -134,6 +137,15 @@ class KafkaServer:
         for session in list(self._sessions):
             session.check(loop.time())
         self._check_later(loop)
+
+    def _check_pace_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._pace_check = loop.call_later(self._limits.pace_check_ms / 1000, self._check_pace, loop)
+
+    def _check_pace(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._inflight.waits_for_clients:
+            for session in list(self._sessions):
+                session.check_pace()
+        self._check_pace_later(loop)
 
 
 def _is_granted(receive_bytes: int) -> bool:

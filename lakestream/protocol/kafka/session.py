@@ -18,7 +18,7 @@ from types import CoroutineType
 from typing import Any
 
 from lakestream.model.errors import LakestreamError
-from lakestream.protocol.kafka.connection import Connection, Request, counted_bytes
+from lakestream.protocol.kafka.connection import Connection, Request, first_bytes
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, Client, CloseConnection, Later, RequestContext
 from lakestream.protocol.kafka.service import Service
@@ -66,6 +66,10 @@ class Session(asyncio.BufferedProtocol):
         """No more requests are taken or answered; the socket may still be sending."""
         self._lost = False
         self._progress_at = 0.0
+        self._received_bytes = 0
+        self._received_requests = 0
+        self._paced: tuple[int, int] | None = None
+        """Bytes and requests that had been received when the pace was last checked in the middle of a frame."""
         self._unsent_bytes = 0
 
     # --- what the event loop calls
@@ -92,6 +96,7 @@ class Session(asyncio.BufferedProtocol):
         if self._draining or self._ended:
             return  # read and thrown away: closing a socket that has unread bytes resets it, and answers are lost
         self._progress_at = self._service.loop.time()
+        self._received_bytes += nbytes
         self._receive(self._connection.received, nbytes)
         self._proceed()
 
@@ -110,6 +115,7 @@ class Session(asyncio.BufferedProtocol):
         self._queue.clear()
         for task in self._overlapping:
             task.cancel()  # long polls; what changes something is left to finish
+        self._service.inflight.arrived(self._connection.arriving_bytes, self)
         self._service.inflight.forget(self)
         self._service.inflight.release(self._connection.unreleased_bytes - self._running_bytes)
         self._closed(self)
@@ -142,6 +148,18 @@ class Session(asyncio.BufferedProtocol):
         elif quiet_ms > limits.idle_ms_max:
             self._end()
 
+    def check_pace(self) -> None:
+        """Others wait for frames that are arriving: let go of a client that sends its own too slowly."""
+        if self._ended or not self._reading or not self._connection.mid_frame:
+            self._paced = None
+            return
+        before, self._paced = self._paced, (self._received_bytes, self._received_requests)
+        if before is None or before[1] != self._received_requests:
+            return
+        if self._received_bytes - before[0] < self._service.limits.pace_bytes_min:
+            self._service.log.info("a frame comes too slowly while others wait, aborting it", client=self._client.host)
+            self.abort()
+
     # --- frames in
 
     def admit(self, frame_bytes: int) -> bool:
@@ -150,11 +168,29 @@ class Session(asyncio.BufferedProtocol):
             self._waits_for_slot = True
             self._service.metrics.reading_paused("requests")
             return False
-        counted = counted_bytes(frame_bytes)
+        counted = first_bytes(frame_bytes)
         if counted and not self._service.inflight.admit(counted, self):
             self._service.metrics.reading_paused("bytes")
             return False
         return True
+
+    def room(self) -> int:
+        return self._service.inflight.room
+
+    def grow(self, arrived_bytes: int) -> bool:
+        """The connection has more of a large frame."""
+        may_go_on = self._service.inflight.grow(arrived_bytes, self)
+        if not may_go_on:
+            self._service.metrics.reading_paused("bytes")
+        return may_go_on
+
+    def arrived(self, frame_bytes: int) -> None:
+        self._service.inflight.arrived(frame_bytes, self)
+
+    def may_go_on(self) -> None:
+        """There is room for the rest of the frame that was stopped."""
+        self._connection.go_on()
+        self._read_or_pause()
 
     def bytes_admitted(self, count: int) -> None:
         """There is room for the frame that was held."""
@@ -184,12 +220,13 @@ class Session(asyncio.BufferedProtocol):
             self._service.log.info("closing a connection", client=self._client.host, reason=str(problem))
             self._end()
             return
+        self._received_requests += len(requests)
         for request in requests:
             self._service.metrics.request_received(self._api(request).name, request.frame_bytes)
         self._queue.extend(requests)
 
     def _read_or_pause(self) -> None:
-        may_read = self._connection.awaited is None or self._draining
+        may_read = not self._connection.is_held_back or self._draining
         if may_read == self._reading or self._ended:
             return
         self._reading = may_read

@@ -25,6 +25,54 @@ def test_a_client_that_stops_in_the_middle_of_a_frame_is_let_go(loop: str) -> No
     run(loop, main())
 
 
+def test_a_client_that_announces_a_long_frame_and_sends_little_of_it_stops_nobody(loop: str) -> None:
+    async def main() -> None:
+        async with serving(inflight_bytes_max=1 * MIB) as it:
+            trickle, other = await it.client(), await it.client()
+            frame = produce(1, records=bytes(90 * MIB))
+            trickle.send(frame[:18])
+            await until(lambda: it.inflight.held > 0)
+            for number in range(20):
+                trickle.send(frame[18 + number : 19 + number])
+                other.send(produce(number, records=bytes(700_000), mode=1))
+                assert await other.correlation_id() == number
+            assert it.server.connections == 2, "nobody waits for it, so it may take its time"
+
+    run(loop, main())
+
+
+def test_clients_that_send_too_slowly_are_let_go_while_others_wait_for_their_room(loop: str) -> None:
+    async def main() -> None:
+        async with serving(inflight_bytes_max=1 * MIB, pace_check_ms=50) as it:
+            slow = [await it.client() for _ in range(4)]
+            for client in slow:
+                client.send(produce(1, records=bytes(2 * MIB))[:300_000])
+            await until(lambda: it.inflight.waiting > 0)
+            other = await it.client()
+            other.send(produce(2, records=bytes(500_000), mode=1))
+            assert await other.correlation_id() == 2
+            assert it.server.connections < 5
+            await until(lambda: it.inflight.waiting == 0)
+
+    run(loop, main())
+
+
+def test_a_slow_client_is_kept_where_others_wait_for_answers_of_ours(loop: str) -> None:
+    async def main() -> None:
+        async with serving(inflight_bytes_max=1 * MIB, pace_check_ms=20) as it:
+            holder, slow, waiter = await it.client(), await it.client(), await it.client()
+            holder.send(produce(1, records=bytes(800_000)))
+            await until(lambda: len(it.log.pending) == 1)
+            slow.send(produce(2, records=bytes(100_000))[:1000])
+            await until(lambda: it.inflight.held > 850_000)
+            waiter.send(produce(3, records=bytes(500_000)))
+            await until(lambda: it.inflight.waiting == 1)
+            await asyncio.sleep(0.2)
+            assert it.server.connections == 3
+
+    run(loop, main())
+
+
 def test_a_client_that_waits_for_room_is_not_taken_for_stalled(loop: str) -> None:
     async def main() -> None:
         async with serving(inflight_bytes_max=1 * MIB, stall_ms_max=100, idle_ms_max=100) as it:
