@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from lakestream.broker.produce import BATCHES_AT_ONCE
 from lakestream.protocol.kafka.apis import api_32_describe_configs
 from lakestream.protocol.kafka.apis.all import APIS
-from lakestream.protocol.kafka.apis.api_00_produce import PARTITIONS_AT_ONCE
 from lakestream.protocol.kafka.registry import Client, Registry, RequestContext
 from lakestream.protocol.kafka.turns import ELEMENTS_PER_TURN
 from lakestream.protocol.kafka.wire import messages
@@ -31,7 +31,7 @@ def configs_of(topic: str, times: int) -> Any:
 
 def no_records_of(topic: str) -> Any:
     api = messages.api(0)
-    parts = [api.request.PartitionProduceData(index=index, records=None) for index in range(PARTITIONS_AT_ONCE + 1)]
+    parts = [api.request.PartitionProduceData(index=index, records=None) for index in range(BATCHES_AT_ONCE + 1)]
     return api.Request(acks=-1, topic_data=[api.request.TopicProduceData(name=topic, partition_data=parts)])
 
 
