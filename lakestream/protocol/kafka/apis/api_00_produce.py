@@ -23,6 +23,7 @@ from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.produce import NO_TRANSACTIONS, Outcome, RawBatch, TopicKey
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.produce_answer import NO_OFFSET, Answer
 from lakestream.protocol.kafka.errors import KafkaError
@@ -123,4 +124,21 @@ def _all_failed(request: Any, code: int, message: str) -> Any:
     )
 
 
-API = Api(key=0, name="Produce", versions=(3, 13), advertised_min=0, start=start, error_response=error_response)
+API = Api(
+    key=0,
+    name="Produce",
+    versions=(3, 13),
+    needs=(
+        Need(Operation.WRITE, ResourceType.TOPIC),
+        Need(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, scope="transactional producers"),
+        Need(
+            Operation.IDEMPOTENT_WRITE,
+            ResourceType.CLUSTER,
+            scope="idempotent producers",
+            or_else=Need(Operation.WRITE, ResourceType.TOPIC),
+        ),
+    ),
+    advertised_min=0,
+    start=start,
+    error_response=error_response,
+)
