@@ -15,7 +15,6 @@ from functools import partial
 import structlog
 from prometheus_client import disable_created_metrics, generate_latest
 from starlette.applications import Starlette
-from starlette.routing import Route
 
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
@@ -24,6 +23,7 @@ from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
 from lakestream.protocol.rest.brokers import ANSWERS_AT
 from lakestream.protocol.rest.health import READY, health_routes
+from lakestream.protocol.rest.routing import AccessRoute
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.settings.model import Settings
 from lakestream.table.building import build_pipeline
@@ -111,7 +111,7 @@ async def _rounds(pipeline: Pipeline, rewriter: SparkRewriter, lease: LeaseKeepe
     await run_rounds(pipeline, lease, clock, tidy=life.tidy)
 
 
-def pipeline_pages(store: MetadataStore, metrics: PipelineMetrics) -> list[Route]:
+def pipeline_pages(store: MetadataStore, metrics: PipelineMetrics) -> list[AccessRoute]:
     """Health and metrics, for the gateway."""
 
     async def parts() -> Mapping[str, str]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from prometheus_client import generate_latest
-from starlette.routing import Route
 
 from lakestream.broker.cluster import Cluster
 from lakestream.broker.groups.lags import Lags
@@ -14,6 +13,7 @@ from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.rest.health import READY, health_routes
 from lakestream.protocol.rest.losses import losses_route
+from lakestream.protocol.rest.routing import AccessRoute
 
 
 class Health:
@@ -30,7 +30,7 @@ class Health:
         self._lags = lags
         self._losses = losses
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[AccessRoute]:
         return [*health_routes(self._parts, self._exposition), losses_route(self._kept_losses)]
 
     def _kept_losses(self) -> Sequence[Loss]:

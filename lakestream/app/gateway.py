@@ -5,10 +5,11 @@ from functools import partial
 
 import structlog
 from starlette.applications import Starlette
-from starlette.routing import Mount
+from starlette.routing import BaseRoute, Mount
 
 from lakestream.contract.topic.following import FollowingTables
 from lakestream.metadata.open import open_store
+from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS
 from lakestream.model.table_errors import NamespaceExists
 from lakestream.process.life import Life, serve
@@ -27,10 +28,11 @@ from lakestream.protocol.rest.table_status import TableStatus
 from lakestream.protocol.rest.topic_table import topic_table_routes
 from lakestream.settings.model import Settings
 from lakestream.world.chance import SystemChance
-from lakestream.world.clock import SystemClock
+from lakestream.world.clock import Clock, SystemClock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.open import open_objects
-from lakestream.world.threads import ThreadPool
+from lakestream.world.objects.store import ObjectStore
+from lakestream.world.threads import ThreadPool, Threads
 
 log = structlog.get_logger(__name__)
 
@@ -57,25 +59,15 @@ async def _gateway(settings: Settings, life: Life) -> None:
     with suppress(NamespaceExists):
         await store.tables.create_namespace(STREAMS, {})
     brokers = Brokers(store, clock)
-    tables = TableStatus(store, objects, ids=ids, grace_ms=settings.wal.grace_ms)
-    followers = FollowingTables(store=store, threads=schemas)
-    catalog = catalog_routes(
-        store=store.tables,
+    routes = gateway_routes(
+        store=store,
         objects=objects,
+        brokers=brokers,
+        schema_threads=schemas,
         clock=clock,
         ids=ids,
-        delete_topic=store.delete_topic,
-        branch_fields=branch_fields,
+        grace_ms=settings.wal.grace_ms,
     )
-    routes = [
-        *health_routes(brokers.states, brokers.metrics),
-        *admin_routes(store, brokers, tables, MissingFiles(store, objects)),
-        *topic_table_routes(store),
-        *compaction_routes(store),
-        *quarantine_routes(store, objects, ids),
-        Mount(CATALOG_PATH, routes=catalog),
-        Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=schemas, followers=followers)),
-    ]
     server = HttpServer(Starlette(routes=routes), *settings.http.listen)
     server.start()
     address = settings.http.listen._replace(port=server.port)
@@ -88,3 +80,35 @@ async def _gateway(settings: Settings, life: Life) -> None:
     await objects.close()
     disk.close()
     schemas.close()
+
+
+def gateway_routes(
+    *,
+    store: MetadataStore,
+    objects: ObjectStore,
+    brokers: Brokers,
+    schema_threads: Threads,
+    clock: Clock,
+    ids: Ids,
+    grace_ms: int,
+) -> list[BaseRoute]:
+    """Everything that the gateway serves."""
+    tables = TableStatus(store, objects, ids=ids, grace_ms=grace_ms)
+    followers = FollowingTables(store=store, threads=schema_threads)
+    catalog = catalog_routes(
+        store=store.tables,
+        objects=objects,
+        clock=clock,
+        ids=ids,
+        delete_topic=store.delete_topic,
+        branch_fields=branch_fields,
+    )
+    return [
+        *health_routes(brokers.states, brokers.metrics),
+        *admin_routes(store, brokers, tables, MissingFiles(store, objects)),
+        *topic_table_routes(store),
+        *compaction_routes(store),
+        *quarantine_routes(store, objects, ids),
+        Mount(CATALOG_PATH, routes=catalog),
+        Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=schema_threads, followers=followers)),
+    ]

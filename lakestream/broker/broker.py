@@ -15,6 +15,7 @@ from lakestream.broker.groups.groups import Groups, build_groups
 from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.located import LocatedObjects
 from lakestream.broker.offsets import Offsets
+from lakestream.broker.produce import Producing
 from lakestream.broker.producer_ids import ProducerIds
 from lakestream.broker.topics import Topics
 from lakestream.broker.value_gate import ValueGate
@@ -66,9 +67,8 @@ class Broker:
     store: MetadataStore
     cluster: Cluster
     directory: Directory
-    gate: Gate
-    value_gate: ValueGate
     wal: Wal
+    producing: Producing
     fetching: Fetching
     offsets: Offsets
     topics: Topics
@@ -151,18 +151,22 @@ async def build_broker(
         store=store,
         cluster=cluster,
         directory=directory,
-        gate=Gate(
-            clock=clock,
-            threads=threads,
-            inner=limits.inner_validation,
-            decompressed_bytes_max=limits.decompressed_bytes_max,
-        ),
-        value_gate=ValueGate(
-            checks=ValueChecks(store=store.registry, threads=threads, clock=clock),
-            threads=threads,
-            decompressed_bytes_max=limits.decompressed_bytes_max,
-        ),
         wal=wal,
+        producing=Producing(
+            directory=directory,
+            gate=Gate(
+                clock=clock,
+                threads=threads,
+                inner=limits.inner_validation,
+                decompressed_bytes_max=limits.decompressed_bytes_max,
+            ),
+            value_gate=ValueGate(
+                checks=ValueChecks(store=store.registry, threads=threads, clock=clock),
+                threads=threads,
+                decompressed_bytes_max=limits.decompressed_bytes_max,
+            ),
+            wal=wal,
+        ),
         fetching=fetching,
         offsets=Offsets(store, reader, threads, fetching.losses, limits.decompressed_bytes_max),
         topics=Topics(

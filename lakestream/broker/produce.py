@@ -1,27 +1,73 @@
-"""Produce: take validated batches into the WAL, and answer when they exist.
+"""Produce: take raw batches through the gates into the WAL, and tell the caller what became of each.
 
-    gate -> wal.append -> (flush, commit) -> answer
+    look up the topic -> gate -> value gate -> wal.append -> (flush, commit) -> result
 
-Batches enter the WAL in the order in which they are given here. The answer is a future: it is filled
-when the commit that gave the batch its offsets has returned, and not a moment before.
+- Batches enter the WAL in the order of the calls. A caller that must keep order, such as a connection, waits for one
+  call to finish before it makes the next.
+- A call finishes at once when all its batches are light and their topics are known. Heavy batches (compressed, large)
+  are validated in a thread, and a topic with `lakestream.validate` has its values checked by the registry's schemas:
+  such a call returns a coroutine.
+- A refused batch does not touch the other batches of its call.
+- The future of a batch is filled when the commit that gave the batch its offsets has returned, never earlier.
 """
 
 import asyncio
-from typing import NamedTuple
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
 
-from lakestream.broker.directory import TopicEntry
+from lakestream.broker.directory import Directory, TopicEntry
+from lakestream.broker.gate import Gate
+from lakestream.broker.topic_lookup import NO_TOPIC_ID, TopicLookup
+from lakestream.broker.value_gate import ValueGate
 from lakestream.model.errors import (
     DuplicateSequence,
+    InvalidRequest,
     LakestreamError,
     OutOfOrderSequence,
     StaleProducerEpoch,
+    StoreUnavailable,
     UnknownPartition,
     UnknownProducer,
+    UnservedTransaction,
 )
 from lakestream.model.segment import BatchResult, BatchStatus
+from lakestream.model.topic import TopicId
+from lakestream.storage.records.errors import InvalidRecord
 from lakestream.storage.records.validate import ValidBatch
 from lakestream.storage.wal.batch import WalBatch
 from lakestream.storage.wal.flusher import Wal
+from lakestream.world.objects.store import Buffer
+from lakestream.world.turns import in_turns
+
+BATCHES_AT_ONCE = 10_000
+"""Of one call, taken while everyone else waits: a tenth of a second or so. Batches that are taken at once are stored at
+once. No producer sends more in one request; beyond, other connections have turns in between."""
+
+NO_TRANSACTIONS = "transactions are not served yet: produce without a transactional id"
+
+
+class TopicKey(NamedTuple):
+    """A topic as the caller names it. An id goes before a name."""
+
+    name: str | None
+    id: TopicId = NO_TOPIC_ID
+
+
+class RawBatch(NamedTuple):
+    """A batch as it came."""
+
+    topic: TopicKey
+    """Batches of one topic should share one value: the topic is looked up whenever the value changes."""
+    partition_index: int
+    data: Buffer | None
+    """None: the caller was given a partition without records. It is refused."""
+
+
+Outcome: TypeAlias = "asyncio.Future[BatchResult] | LakestreamError"
+"""What became of a batch: it is on its way, or why it was refused."""
+
+_NOT_TAKEN_YET = StoreUnavailable("the batch was not taken in; send it again")
 
 
 class Stored(NamedTuple):
@@ -32,23 +78,136 @@ class Stored(NamedTuple):
     log_start: int
 
 
-def append(entry: TopicEntry, index: int, valid: ValidBatch, wal: Wal) -> "asyncio.Future[BatchResult]":
-    """Give the batch to the WAL. Raises UnknownPartition."""
-    header = valid.header
-    return wal.append(
-        WalBatch(
-            topic_id=entry.topic.id,
-            partition_index=index,
-            partition=entry.partition(index),
-            data=valid.data,
-            records=header.record_count,
-            max_timestamp_ms=valid.max_timestamp_ms,
-            log_append_time=entry.config.log_append_time,
-            producer_id=header.producer_id,
-            producer_epoch=header.producer_epoch,
-            base_sequence=header.base_sequence,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Producing:
+    directory: Directory
+    gate: Gate
+    value_gate: ValueGate
+    wal: Wal
+
+    def produce(
+        self, batches: Sequence[RawBatch], *, by_id: bool = False, zstd_allowed: bool = True
+    ) -> "list[Outcome] | Coroutine[Any, Any, list[Outcome]]":
+        """Outcomes have the order of the batches. A coroutine must be awaited before the caller's next call.
+
+        `by_id`: the caller names topics by their ids alone. `zstd_allowed`: the caller's protocol knows zstd.
+        """
+        taking = _Taking(self, batches, by_id, zstd_allowed)
+        if len(batches) > BATCHES_AT_ONCE:
+            return taking.in_turns()
+        for batch in batches:
+            taking.take(batch)
+        return taking.rest() if taking.later else taking.outcomes
+
+
+class _Taking:
+    """One call of `produce`."""
+
+    __slots__ = ("_batches", "_by", "_entry", "_lookup", "_seen", "_topic", "_zstd_allowed", "later", "outcomes")
+
+    def __init__(self, by: Producing, batches: Sequence[RawBatch], by_id: bool, zstd_allowed: bool) -> None:
+        self._by = by
+        self._batches = batches
+        self._zstd_allowed = zstd_allowed
+        self._lookup = TopicLookup(by.directory, by_id=by_id)
+        self._topic: TopicKey | None = None
+        self._entry: TopicEntry | None = None
+        """Of `_topic`, if it is known without asking the store."""
+        self._seen: set[tuple[TopicKey, int]] = set()
+        self.outcomes: list[Outcome] = []
+        self.later: list[int] = []
+        """Positions of batches whose topic must be looked up, or whose validation takes long."""
+
+    def take(self, batch: RawBatch) -> None:
+        """Take the batch at once, refuse it, or put it off."""
+        if batch.topic is not self._topic:
+            self._topic = batch.topic
+            self._entry = self._lookup.known(self._topic.name, self._topic.id)
+        try:
+            outcome = self._take_at_once(batch, self._entry)
+        except LakestreamError as error:
+            self.outcomes.append(_without_frames(error))
+            return
+        if outcome is None:
+            self.later.append(len(self.outcomes))
+        self.outcomes.append(_NOT_TAKEN_YET if outcome is None else outcome)
+
+    async def in_turns(self) -> list[Outcome]:
+        async for batch in in_turns(self._batches):
+            self.take(batch)
+        return await self.rest()
+
+    async def rest(self) -> list[Outcome]:
+        """Partitions of one call are independent: their order does not matter, only that all are in before the next
+        call."""
+        checks = []
+        async for position in in_turns(self.later):
+            batch = self._batches[position]
+            try:
+                entry, _ = await self._lookup.partition(batch.topic.name, batch.topic.id, batch.partition_index)
+            except LakestreamError as error:
+                self.outcomes[position] = _without_frames(error)
+            else:
+                checks.append(self._check_and_take(position, batch, entry))
+        await asyncio.gather(*checks)
+        return self.outcomes
+
+    def _take_at_once(self, batch: RawBatch, entry: TopicEntry | None) -> "asyncio.Future[BatchResult] | None":
+        """None: it must be taken later. Raises why the batch is refused."""
+        topic, index, data = batch
+        if (topic, index) in self._seen:
+            raise InvalidRequest(f"partition {index} comes twice in one request; send its batches one after another")
+        self._seen.add((topic, index))
+        if data is None:
+            raise InvalidRecord("there are no records: send one batch for each partition")
+        if entry is None or not 0 <= index < len(entry.topic.partitions):
+            return None
+        gate = self._by.gate
+        if gate.is_heavy(data, entry.config) or self._by.value_gate.guards(entry):
+            return None
+        return self._append(entry, index, gate.check(data, entry.config, zstd_allowed=self._zstd_allowed))
+
+    async def _check_and_take(self, position: int, batch: RawBatch, entry: TopicEntry) -> None:
+        try:
+            self.outcomes[position] = self._append(entry, batch.partition_index, await self._checked(batch, entry))
+        except LakestreamError as error:
+            self.outcomes[position] = _without_frames(error)
+
+    async def _checked(self, batch: RawBatch, entry: TopicEntry) -> ValidBatch:
+        assert batch.data is not None, "a batch without records was refused before"
+        gate, value_gate = self._by.gate, self._by.value_gate
+        if gate.is_heavy(batch.data, entry.config):
+            valid = await gate.check_in_thread(batch.data, entry.config, zstd_allowed=self._zstd_allowed)
+        else:
+            valid = gate.check(batch.data, entry.config, zstd_allowed=self._zstd_allowed)
+        if value_gate.guards(entry):
+            await value_gate.check(batch.data, entry)
+        return valid
+
+    def _append(self, entry: TopicEntry, index: int, valid: ValidBatch) -> "asyncio.Future[BatchResult]":
+        """Give the batch to the WAL. The partition is known to exist."""
+        header = valid.header
+        if header.is_transactional:
+            raise UnservedTransaction(NO_TRANSACTIONS)
+        return self._by.wal.append(
+            WalBatch(
+                topic_id=entry.topic.id,
+                partition_index=index,
+                partition=entry.topic.partitions[index],
+                data=valid.data,
+                records=header.record_count,
+                max_timestamp_ms=valid.max_timestamp_ms,
+                log_append_time=entry.config.log_append_time,
+                producer_id=header.producer_id,
+                producer_epoch=header.producer_epoch,
+                base_sequence=header.base_sequence,
+            )
         )
-    )
+
+
+def _without_frames(error: LakestreamError) -> LakestreamError:
+    """Frames refer to the outcomes, and these to the error: a refused batch would stay until a garbage collection."""
+    return error.with_traceback(None)
 
 
 def stored(result: BatchResult) -> Stored:

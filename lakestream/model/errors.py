@@ -98,6 +98,10 @@ class OffsetNotAvailable(Unavailable):
     """This broker's view is older than the reader's; a moment later it will not be."""
 
 
+class UnservedTransaction(Invalid):
+    """Transactions are not served yet. Produce without a transactional id."""
+
+
 class StaleProducerEpoch(Fenced):
     """A newer incarnation of this producer has written; this one must stop."""
 

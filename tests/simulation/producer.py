@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any
 
 from lakestream.broker.broker import Broker
-from lakestream.broker.produce import Stored, append, stored
+from lakestream.broker.produce import Outcome, RawBatch, Stored, TopicKey, stored
 from lakestream.model.errors import (
     DuplicateSequence,
     LakestreamError,
@@ -23,7 +23,6 @@ from lakestream.model.errors import (
     StaleProducerEpoch,
     UnknownProducer,
 )
-from lakestream.model.segment import BatchResult
 from lakestream.storage.records.errors import BadBatch
 from lakestream.storage.records.header import Codec
 from lakestream.world.tasks import Tasks
@@ -202,8 +201,9 @@ class Stream:
         async def enter(broker: Broker) -> Awaitable[Any]:
             entry = await broker.directory.find(self._topic)
             partition = entry.partition(self._index)
-            valid = broker.gate.check(data, entry.config, zstd_allowed=True)
-            return _answer(partition, append(entry, self._index, valid, broker.wal))
+            taken = broker.producing.produce([RawBatch(TopicKey(self._topic), self._index, data)])
+            (outcome,) = taken if isinstance(taken, list) else await taken
+            return _answer(partition, outcome)
 
         return enter
 
@@ -262,8 +262,8 @@ class Stream:
         self._news.clear()
 
 
-async def _answer(partition: int, result: "asyncio.Future[BatchResult]") -> tuple[int, Stored | LakestreamError]:
+async def _answer(partition: int, outcome: Outcome) -> tuple[int, Stored | LakestreamError]:
     try:
-        return partition, stored(await result)
+        return partition, outcome if isinstance(outcome, LakestreamError) else stored(await outcome)
     except LakestreamError as error:
         return partition, error

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lakestream.cli import metrics_reference
+from lakestream.cli import access_reference, metrics_reference
 from lakestream.protocol.kafka import reference
 from lakestream.settings import describe
 
@@ -14,6 +14,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 PAGES: dict[str, tuple[Callable[[], str], str]] = {
     "settings.md": (describe.reference_page, "lakestream settings --markdown"),
     "kafka.md": (reference.reference_page, "python -m lakestream.protocol.kafka.reference"),
+    "access.md": (access_reference.reference_page, "python -m lakestream.cli.access_reference"),
     "metrics.md": (metrics_reference.reference_page, "python -m lakestream.cli.metrics_reference"),
 }
 

@@ -97,6 +97,7 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     # The log.
     errors.OffsetOutOfRange: KafkaError.OFFSET_OUT_OF_RANGE,
     errors.OffsetNotAvailable: KafkaError.OFFSET_NOT_AVAILABLE,
+    errors.UnservedTransaction: KafkaError.INVALID_TXN_STATE,
     errors.StaleProducerEpoch: KafkaError.INVALID_PRODUCER_EPOCH,
     errors.OutOfOrderSequence: KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
     errors.UnknownProducer: KafkaError.UNKNOWN_PRODUCER_ID,

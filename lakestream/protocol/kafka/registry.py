@@ -1,6 +1,6 @@
 """What an API file registers, and what its handler is given.
 
-    API = Api(key=3, name="Metadata", versions=(0, 13), handle=handle)
+    API = Api(key=3, name="Metadata", versions=(0, 13), needs=(Need(...),), handle=handle)
 
     async def handle(request: Any, context: RequestContext) -> Any: ...
 
@@ -24,6 +24,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from lakestream.model.access import Needs
+from lakestream.model.caller import Caller
+
 Response: TypeAlias = Any
 """A response object of `messages.api(key)`, or None: send nothing."""
 
@@ -40,21 +43,12 @@ Started: TypeAlias = "Response | asyncio.Future[Response] | Later"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
-    """What is known of the other end of a connection."""
-
-    host: str
-    port: int
-    listener: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RequestContext:
     """Everything about a request that is not in its body. One value serves many requests of a connection."""
 
     api_version: int
     client_id: str | None
-    client: Client
+    caller: Caller
     broker: Any
     """The broker facade, as it was passed to the server."""
     apis: "Registry"
@@ -79,6 +73,8 @@ class Api:
     name: str
     versions: tuple[int, int]
     """Lowest and highest version served."""
+    needs: Needs
+    """What the caller must be allowed to do: Apache Kafka documents it in "Operations and Resources on Protocols"."""
     advertised_min: int | None = None
     """Lowest version told to clients, where some insist on seeing a lower one than is served (Produce: 0)."""
     handle: Handle | None = None

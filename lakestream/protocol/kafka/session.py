@@ -17,10 +17,11 @@ from socket import IPPROTO_TCP, TCP_NODELAY
 from types import CoroutineType
 from typing import Any
 
+from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.connection import Connection, Request, first_bytes
 from lakestream.protocol.kafka.errors import kafka_error
-from lakestream.protocol.kafka.registry import Api, Client, CloseConnection, Later, RequestContext
+from lakestream.protocol.kafka.registry import Api, CloseConnection, Later, RequestContext
 from lakestream.protocol.kafka.service import Service
 from lakestream.protocol.kafka.wire.errors import MalformedRequest, UnsupportedRequest
 
@@ -49,7 +50,7 @@ class Session(asyncio.BufferedProtocol):
             frame_bytes_max=service.limits.frame_bytes_max,
         )
         self._transport: asyncio.Transport
-        self._client: Client
+        self._caller: Caller
         self._contexts: dict[tuple[int, int], RequestContext] = {}
         self._queue: deque[Request] = deque()
         self._busy: asyncio.Future[Any] | None = None
@@ -77,7 +78,7 @@ class Session(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]
         host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
-        self._client = Client(host=host, port=port, listener=self._service.listener)
+        self._caller = Caller(principal=ANONYMOUS, listener=self._service.listener, host=host, port=port)
         self._progress_at = self._service.loop.time()
         if not self._opened(self):
             self._service.log.warning("connection refused, too many are open", client=host)
@@ -141,7 +142,7 @@ class Session(asyncio.BufferedProtocol):
         quiet_ms = (now - self._progress_at) * 1000
         if unsent or self._ended or (self._connection.mid_frame and self._reading):
             if quiet_ms > limits.stall_ms_max:
-                self._service.log.info("connection stalled, aborting it", client=self._client.host)
+                self._service.log.info("connection stalled, aborting it", client=self._caller.host)
                 self.abort()
         elif self._connection.outstanding or not self._reading:
             self._progress_at = now
@@ -217,7 +218,7 @@ class Session(asyncio.BufferedProtocol):
         try:
             requests = take_in(*about)
         except (MalformedRequest, UnsupportedRequest) as problem:
-            self._service.log.info("closing a connection", client=self._client.host, reason=str(problem))
+            self._service.log.info("closing a connection", client=self._caller.host, reason=str(problem))
             self._end()
             return
         self._received_requests += len(requests)
@@ -346,7 +347,7 @@ class Session(asyncio.BufferedProtocol):
             context = self._contexts[key] = RequestContext(
                 api_version=request.route.api_version,
                 client_id=request.client_id,
-                client=self._client,
+                caller=self._caller,
                 broker=self._service.broker,
                 apis=self._service.registry,
             )
@@ -386,7 +387,7 @@ class Session(asyncio.BufferedProtocol):
         """Tell the client in the API's own shape, or close the connection where there is none."""
         api, log = self._api(request), self._service.log
         if isinstance(problem, MalformedRequest | CloseConnection):
-            log.info("closing a connection", client=self._client.host, api=api.name, reason=str(problem))
+            log.info("closing a connection", client=self._caller.host, api=api.name, reason=str(problem))
             self._end()
             return
         code, message = kafka_error(problem)

@@ -9,20 +9,23 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from lakestream.broker.losses import Loss
 from lakestream.metadata.store import MetadataStore, PartitionSize
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.model.topic import PartitionId, Topic
 from lakestream.protocol.rest.brokers import Brokers
 from lakestream.protocol.rest.missing_files import MissingFiles
+from lakestream.protocol.rest.routing import AccessRoute
 from lakestream.protocol.rest.table_status import TableStatus
 
 CHECK_FILES = "check_files"
 
 
-def admin_routes(store: MetadataStore, brokers: Brokers, tables: TableStatus, missing: MissingFiles) -> list[Route]:
+def admin_routes(
+    store: MetadataStore, brokers: Brokers, tables: TableStatus, missing: MissingFiles
+) -> list[AccessRoute]:
     async def status(request: Request) -> Response:
         checked = missing if request.query_params.get(CHECK_FILES, "").lower() == "true" else None
         try:
@@ -30,7 +33,11 @@ def admin_routes(store: MetadataStore, brokers: Brokers, tables: TableStatus, mi
         except LakestreamError as error:
             return JSONResponse({"error": str(error)}, status_code=503)
 
-    return [Route("/admin/status", status)]
+    needs = (
+        Need(Operation.DESCRIBE, ResourceType.CLUSTER),
+        Need(Operation.DESCRIBE, ResourceType.TOPIC, scope="each that is listed"),
+    )
+    return [AccessRoute("/admin/status", status, needs=needs)]
 
 
 async def cluster_status(

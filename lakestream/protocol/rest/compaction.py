@@ -9,23 +9,27 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownTopic
 from lakestream.model.topic import Topic
+from lakestream.protocol.rest.routing import AccessRoute
 
 PATH = "/admin/compact"
 
 
-def compaction_routes(store: MetadataStore) -> list[Route]:
+def compaction_routes(store: MetadataStore) -> list[AccessRoute]:
     async def look(request: Request) -> Response:
         return await _answered(progress(store, (await store.topics()).topics))
 
     async def ask(request: Request) -> Response:
         return await _answered(_asked(store, await request.body()))
 
-    return [Route(PATH, look), Route(PATH, ask, methods=["POST"])]
+    return [
+        AccessRoute(PATH, look, needs=(Need(Operation.DESCRIBE, ResourceType.TOPIC),)),
+        AccessRoute(PATH, ask, needs=(Need(Operation.ALTER, ResourceType.TOPIC),), methods=["POST"]),
+    ]
 
 
 async def progress(store: MetadataStore, topics: Sequence[Topic]) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
 
+from lakestream.model.access import ANYONE, Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
+from lakestream.protocol.rest.routing import AccessRoute
 
 READY = "ready"
 
@@ -21,7 +22,7 @@ Parts = Callable[[], Awaitable[Mapping[str, str]]]
 MetricsText = Callable[[], Awaitable[bytes]]
 
 
-def health_routes(parts: Parts, metrics: MetricsText) -> list[Route]:
+def health_routes(parts: Parts, metrics: MetricsText) -> list[AccessRoute]:
     async def healthz(request: Request) -> Response:
         return PlainTextResponse("ok\n")
 
@@ -36,4 +37,8 @@ def health_routes(parts: Parts, metrics: MetricsText) -> list[Route]:
         except LakestreamError as error:
             return PlainTextResponse(f"{error}\n", status_code=503)
 
-    return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", exposition)]
+    return [
+        AccessRoute("/healthz", healthz, needs=ANYONE),
+        AccessRoute("/readyz", readyz, needs=ANYONE),
+        AccessRoute("/metrics", exposition, needs=(Need(Operation.DESCRIBE, ResourceType.CLUSTER),)),
+    ]

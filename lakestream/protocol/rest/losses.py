@@ -7,18 +7,19 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from lakestream.broker.losses import Loss
+from lakestream.model.access import Need, Operation, ResourceType
+from lakestream.protocol.rest.routing import AccessRoute
 
 LOSSES_PATH = "/losses"
 
 
-def losses_route(kept: Callable[[], Sequence[Loss]]) -> Route:
+def losses_route(kept: Callable[[], Sequence[Loss]]) -> AccessRoute:
     async def losses(request: Request) -> Response:
         return JSONResponse([asdict(loss) for loss in kept()])
 
-    return Route(LOSSES_PATH, losses)
+    return AccessRoute(LOSSES_PATH, losses, needs=(Need(Operation.DESCRIBE, ResourceType.CLUSTER),))
 
 
 def read_losses(page: str) -> list[Loss]:

@@ -15,16 +15,17 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.spec.values import Metadata, by_id
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, LakestreamError, NotFound, UnknownTopic
 from lakestream.model.repair import Repair, RepairState, TooManyRepairs
 from lakestream.model.table import QUARANTINE_BRANCH
 from lakestream.model.topic import Topic
+from lakestream.protocol.rest.routing import AccessRoute
 from lakestream.world.ids import Ids
 from lakestream.world.objects.store import ObjectStore
 
@@ -33,15 +34,20 @@ REPAIRS_PATH = "/admin/repairs"
 REQUEST_BYTES_MAX = 16 * 1024 * 1024
 """Fixes travel through the metadata store. More of them than this are asked for in several requests."""
 _ACTIONS = ("retry", "discard")
+_LOOK = (Need(Operation.DESCRIBE, ResourceType.TOPIC),)
+_REPAIR = (
+    Need(Operation.WRITE, ResourceType.TOPIC, scope="to retry"),
+    Need(Operation.DELETE, ResourceType.TOPIC, scope="to discard"),
+)
 
 
-def quarantine_routes(store: MetadataStore, objects: ObjectStore, ids: Ids) -> list[Route]:
+def quarantine_routes(store: MetadataStore, objects: ObjectStore, ids: Ids) -> list[AccessRoute]:
     faces = _Faces(store, MetadataFiles(TableObjects(objects), ids=ids), ids)
     return [
-        Route(PATH, faces.look),
-        Route(PATH + "/{topic}", faces.look_at),
-        Route(PATH + "/{topic}", faces.ask, methods=["POST"]),
-        Route(REPAIRS_PATH + "/{id}", faces.answer),
+        AccessRoute(PATH, faces.look, needs=_LOOK),
+        AccessRoute(PATH + "/{topic}", faces.look_at, needs=_LOOK),
+        AccessRoute(PATH + "/{topic}", faces.ask, needs=_REPAIR, methods=["POST"]),
+        AccessRoute(REPAIRS_PATH + "/{id}", faces.answer, needs=_LOOK),
     ]
 
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
+from lakestream.protocol.rest.callers import WithCaller
+
 _BACKLOG = 128
 _DRAIN_SECONDS_MAX = 5
 _CONNECTIONS_MAX = 1_000
@@ -25,7 +27,7 @@ class HttpServer:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._server = _WithoutSignals(
             uvicorn.Config(
-                app,
+                WithCaller(app),
                 log_config=None,
                 access_log=False,
                 lifespan="off",

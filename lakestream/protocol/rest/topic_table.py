@@ -5,22 +5,23 @@ Asked by the topic's id, so that nobody is told the table of a topic of the same
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
+from lakestream.protocol.rest.routing import AccessRoute
 
 PATH = "/admin/topics/{id}/table"
 
 
-def topic_table_routes(store: MetadataStore) -> list[Route]:
+def topic_table_routes(store: MetadataStore) -> list[AccessRoute]:
     async def look(request: Request) -> Response:
         try:
             return await _table(store, request.path_params["id"])
         except LakestreamError as error:
             return JSONResponse({"error": str(error)}, status_code=503)
 
-    return [Route(PATH, look)]
+    return [AccessRoute(PATH, look, needs=(Need(Operation.DESCRIBE, ResourceType.TOPIC),))]
 
 
 async def _table(store: MetadataStore, id: str) -> Response:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from lakestream.broker.produce import BATCHES_AT_ONCE
+from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.protocol.kafka.apis import api_32_describe_configs
 from lakestream.protocol.kafka.apis.all import APIS
-from lakestream.protocol.kafka.apis.api_00_produce import PARTITIONS_AT_ONCE
-from lakestream.protocol.kafka.registry import Client, Registry, RequestContext
+from lakestream.protocol.kafka.registry import Registry, RequestContext
 from lakestream.protocol.kafka.turns import ELEMENTS_PER_TURN
 from lakestream.protocol.kafka.wire import messages
 
@@ -31,7 +32,7 @@ def configs_of(topic: str, times: int) -> Any:
 
 def no_records_of(topic: str) -> Any:
     api = messages.api(0)
-    parts = [api.request.PartitionProduceData(index=index, records=None) for index in range(PARTITIONS_AT_ONCE + 1)]
+    parts = [api.request.PartitionProduceData(index=index, records=None) for index in range(BATCHES_AT_ONCE + 1)]
     return api.Request(acks=-1, topic_data=[api.request.TopicProduceData(name=topic, partition_data=parts)])
 
 
@@ -50,7 +51,7 @@ def test_others_have_their_turns_while_one_asks_for_much(what: str, topic: str, 
     context = RequestContext(
         api_version=version,
         client_id=None,
-        client=Client(host="", port=0, listener=""),
+        caller=Caller(principal=ANONYMOUS, listener="", host="", port=0),
         broker=lakestream.local.brokers[0],
         apis=Registry(APIS),
     )

@@ -6,9 +6,10 @@ from types import ModuleType
 
 import pytest
 
+from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.protocol.kafka import apis
 from lakestream.protocol.kafka.apis.all import APIS
-from lakestream.protocol.kafka.registry import Api, Client, Registry, RequestContext
+from lakestream.protocol.kafka.registry import Api, Registry, RequestContext
 from lakestream.protocol.kafka.wire import messages
 
 CODE, MESSAGE = 56, "the disk is full"
@@ -45,7 +46,7 @@ def test_an_error_can_be_told_in_every_version(api: Api, version: int) -> None:
     context = RequestContext(
         api_version=version,
         client_id=None,
-        client=Client(host="", port=0, listener=""),
+        caller=Caller(principal=ANONYMOUS, listener="", host="", port=0),
         broker=None,
         apis=Registry(APIS),
     )

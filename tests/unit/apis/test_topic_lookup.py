@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from lakestream.broker.directory import Directory
+from lakestream.broker.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.metadata.store import TopicsView
 from lakestream.model.errors import UnknownPartition, UnknownTopic, UnknownTopicId
 from lakestream.model.topic import Topic
-from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.world.clock import SystemClock
 from lakestream.world.tasks import Tasks
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import uvloop
 
+from lakestream.model.access import ANYONE
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
 from lakestream.protocol.kafka.registry import Api, Registry, RequestContext
@@ -159,10 +160,12 @@ def heartbeat_error(request: Any, context: RequestContext, code: int, message: s
 
 
 APIS = [
-    Api(key=PRODUCE, name="Produce", versions=(3, 13), advertised_min=0, start=start_produce),
-    Api(key=FETCH, name="Fetch", versions=(4, 18), handle=fetch, overlaps=True),
-    Api(key=3, name="Metadata", versions=(0, 13), handle=metadata),
-    Api(key=HEARTBEAT, name="Heartbeat", versions=(0, 4), handle=heartbeat, error_response=heartbeat_error),
+    Api(key=PRODUCE, name="Produce", versions=(3, 13), needs=ANYONE, advertised_min=0, start=start_produce),
+    Api(key=FETCH, name="Fetch", versions=(4, 18), needs=ANYONE, handle=fetch, overlaps=True),
+    Api(key=3, name="Metadata", versions=(0, 13), needs=ANYONE, handle=metadata),
+    Api(
+        key=HEARTBEAT, name="Heartbeat", versions=(0, 4), needs=ANYONE, handle=heartbeat, error_response=heartbeat_error
+    ),
 ]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lakestream.model.access import ANYONE
 from lakestream.model.errors import NotCoordinator
 from lakestream.protocol.kafka.errors import KafkaError
 from lakestream.protocol.kafka.registry import Api, Later, RequestContext
@@ -54,6 +55,7 @@ LATER = Api(
     key=HEARTBEAT,
     name="Heartbeat",
     versions=(0, 4),
+    needs=ANYONE,
     start=start_heartbeat,
     in_order=True,
     error_response=heartbeat_error,

@@ -3,10 +3,13 @@
 import asyncio
 import socket
 import struct
+from typing import Any
 
 import pytest
 
-from lakestream.protocol.kafka.registry import Api, Registry
+from lakestream.model.access import ANYONE
+from lakestream.model.caller import ANONYMOUS, Caller
+from lakestream.protocol.kafka.registry import Api, Registry, RequestContext
 from lakestream.protocol.kafka.wire import messages
 from tests.unit.connection.frames import decoded_response, framed, heartbeat_frame, produce_frame, request_frame
 from tests.unit.connection.requests import fetch, produce
@@ -351,15 +354,35 @@ def test_small_packets_are_sent_at_once(loop: str) -> None:
     run(loop, main())
 
 
+def test_a_request_carries_its_caller(loop: str) -> None:
+    callers: list[Caller] = []
+
+    async def note(request: Any, context: RequestContext) -> Any:
+        callers.append(context.caller)
+        return messages.api(HEARTBEAT).Response()
+
+    async def main() -> None:
+        async with serving(
+            apis=[Api(key=HEARTBEAT, name="Heartbeat", versions=(0, 4), needs=ANYONE, handle=note)]
+        ) as it:
+            client = await it.client()
+            client.send(heartbeat_frame(1))
+            await client.correlation_id()
+            host, port = client.writer.get_extra_info("sockname")
+            assert callers == [Caller(principal=ANONYMOUS, listener="PLAINTEXT", host=host, port=port)]
+
+    run(loop, main())
+
+
 def test_an_api_is_registered_once_and_in_one_way(loop: str) -> None:
     with pytest.raises(ValueError, match="twice"):
         Registry([*APIS, APIS[0]])
     with pytest.raises(ValueError, match="exactly one"):
-        Api(key=1, name="Both", versions=(0, 1), handle=heartbeat, start=start_produce)
+        Api(key=1, name="Both", versions=(0, 1), needs=ANYONE, handle=heartbeat, start=start_produce)
     with pytest.raises(ValueError, match="overlaps"):
-        Api(key=1, name="Overlap", versions=(0, 1), start=start_produce, overlaps=True)
+        Api(key=1, name="Overlap", versions=(0, 1), needs=ANYONE, start=start_produce, overlaps=True)
     with pytest.raises(ValueError, match="in_order"):
-        Api(key=1, name="InOrder", versions=(0, 1), handle=heartbeat, in_order=True)
+        Api(key=1, name="InOrder", versions=(0, 1), needs=ANYONE, handle=heartbeat, in_order=True)
     assert Registry(APIS)[PRODUCE].advertised == (0, 13)
     assert Registry(APIS).served()[PRODUCE] == (3, 13)
     assert produce_frame(b"")[4:6] == b"\0\0"

@@ -5,9 +5,11 @@ import socket
 
 import httpx
 from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.protocol.rest.server import HttpServer
 
 
@@ -25,3 +27,24 @@ def test_answers_on_a_kept_connection_do_not_wait_for_an_acknowledgement() -> No
         await http.stop()
 
     asyncio.run(body())
+
+
+def test_a_request_carries_its_caller() -> None:
+    callers: list[Caller] = []
+
+    async def note(request: Request) -> Response:
+        callers.append(request.state.caller)
+        return PlainTextResponse("noted")
+
+    async def body() -> None:
+        http = HttpServer(Starlette(routes=[Route("/", note)]), "127.0.0.1", 0)
+        http.start()
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{http.port}", trust_env=False) as client:
+            await client.get("/")
+            await client.get("/")
+        await http.stop()
+
+    asyncio.run(body())
+    first, second = callers
+    assert first == second == Caller(principal=ANONYMOUS, listener="HTTP", host="127.0.0.1", port=first.port)
+    assert str(first.principal) == "User:ANONYMOUS"

@@ -22,6 +22,7 @@ from typing import Any, TypeGuard
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
 from lakestream.broker.fetch import FetchAsk, Fetched, FetchLimits
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.configs.topic_config import Compression
 from lakestream.model.errors import LakestreamError
 from lakestream.model.topic import TopicId
@@ -176,4 +177,12 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     )
 
 
-API = Api(key=1, name="Fetch", versions=(4, 18), handle=handle, overlaps=True, error_response=error_response)
+API = Api(
+    key=1,
+    name="Fetch",
+    versions=(4, 18),
+    needs=(Need(Operation.READ, ResourceType.TOPIC),),
+    handle=handle,
+    overlaps=True,
+    error_response=error_response,
+)

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.offsets import NONE, OffsetAtTime
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownPartition
 from lakestream.model.place import Tail
 from lakestream.model.topic import PartitionId
@@ -130,4 +131,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     )
 
 
-API = Api(key=2, name="ListOffsets", versions=(1, 11), handle=handle, error_response=error_response)
+API = Api(
+    key=2,
+    name="ListOffsets",
+    versions=(1, 11),
+    needs=(Need(Operation.DESCRIBE, ResourceType.TOPIC),),
+    handle=handle,
+    error_response=error_response,
+)

@@ -20,6 +20,7 @@ from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
 from lakestream.broker.leaders import leader_ids, near, zone_of_client
 from lakestream.broker.topics import NewTopic
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.broker import BrokerId
 from lakestream.model.errors import InvalidRequest, InvalidTopicName, LakestreamError, TopicExists, UnknownTopic
 from lakestream.model.topic import TopicId, topic_name_problem
@@ -136,4 +137,19 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _metadata.Response(topics=topics, error_code=code)
 
 
-API = Api(key=3, name="Metadata", versions=(0, 13), handle=handle, error_response=error_response)
+API = Api(
+    key=3,
+    name="Metadata",
+    versions=(0, 13),
+    needs=(
+        Need(Operation.DESCRIBE, ResourceType.TOPIC),
+        Need(
+            Operation.CREATE,
+            ResourceType.CLUSTER,
+            scope="topics created on demand",
+            or_else=Need(Operation.CREATE, ResourceType.TOPIC),
+        ),
+    ),
+    handle=handle,
+    error_response=error_response,
+)

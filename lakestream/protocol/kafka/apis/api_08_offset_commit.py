@@ -22,6 +22,7 @@ from typing import Any
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.held import told_to_clients
 from lakestream.broker.groups.offsets import CommitAsk
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import CommittedOffset, TopicPartition
 from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_partitions, known_partitions
@@ -142,4 +143,12 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     )
 
 
-API = Api(key=8, name="OffsetCommit", versions=(2, 10), start=start, in_order=True, error_response=error_response)
+API = Api(
+    key=8,
+    name="OffsetCommit",
+    versions=(2, 10),
+    needs=(Need(Operation.READ, ResourceType.GROUP), Need(Operation.READ, ResourceType.TOPIC)),
+    start=start,
+    in_order=True,
+    error_response=error_response,
+)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.offsets import OffsetFetchAsk
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import NO_LEADER_EPOCH, CommittedOffset, TopicPartition
 from lakestream.model.topic import TopicId
@@ -165,4 +166,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     )
 
 
-API = Api(key=9, name="OffsetFetch", versions=(1, 10), handle=handle, error_response=error_response)
+API = Api(
+    key=9,
+    name="OffsetFetch",
+    versions=(1, 10),
+    needs=(Need(Operation.DESCRIBE, ResourceType.GROUP), Need(Operation.DESCRIBE, ResourceType.TOPIC)),
+    handle=handle,
+    error_response=error_response,
+)

@@ -14,6 +14,7 @@ from typing import Any
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.errors import CoordinatorNotAvailable
 from lakestream.broker.groups.ownership import coordinator_of
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.broker import LiveBroker
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
@@ -85,4 +86,14 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _alone(_nobody(request.key, code, message))
 
 
-API = Api(key=10, name="FindCoordinator", versions=(0, 6), handle=handle, error_response=error_response)
+API = Api(
+    key=10,
+    name="FindCoordinator",
+    versions=(0, 6),
+    needs=(
+        Need(Operation.DESCRIBE, ResourceType.GROUP, scope="keys that are groups"),
+        Need(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, scope="keys that are transactional ids"),
+    ),
+    handle=handle,
+    error_response=error_response,
+)

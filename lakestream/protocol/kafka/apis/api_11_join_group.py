@@ -17,6 +17,7 @@ from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import JoinAsk, Joined, JoinRefused
 from lakestream.broker.groups.member_ids import classic_member_id
 from lakestream.broker.groups.saved.state import ProtocolOffer
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.kafka.apis.group_client import client_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
@@ -93,4 +94,12 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _refused(request.member_id, code, context.api_version)
 
 
-API = Api(key=11, name="JoinGroup", versions=(0, 9), handle=handle, overlaps=True, error_response=error_response)
+API = Api(
+    key=11,
+    name="JoinGroup",
+    versions=(0, 9),
+    needs=(Need(Operation.READ, ResourceType.GROUP),),
+    handle=handle,
+    overlaps=True,
+    error_response=error_response,
+)

@@ -10,6 +10,7 @@ from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import HeartbeatAsk
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
@@ -37,4 +38,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _heartbeat.Response(error_code=code)
 
 
-API = Api(key=12, name="Heartbeat", versions=(0, 4), handle=handle, error_response=error_response)
+API = Api(
+    key=12,
+    name="Heartbeat",
+    versions=(0, 4),
+    needs=(Need(Operation.READ, ResourceType.GROUP),),
+    handle=handle,
+    error_response=error_response,
+)

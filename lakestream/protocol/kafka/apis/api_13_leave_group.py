@@ -11,6 +11,7 @@ from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import LeaveAsk, Leaver, Left
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
@@ -54,4 +55,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _leave.Response(error_code=code, members=[])
 
 
-API = Api(key=13, name="LeaveGroup", versions=(0, 5), handle=handle, error_response=error_response)
+API = Api(
+    key=13,
+    name="LeaveGroup",
+    versions=(0, 5),
+    needs=(Need(Operation.READ, ResourceType.GROUP),),
+    handle=handle,
+    error_response=error_response,
+)

@@ -12,6 +12,7 @@ from typing import Any
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import SyncAsk
 from lakestream.broker.groups.errors import InconsistentProtocol
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire import messages
 
@@ -45,4 +46,12 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _sync.Response(error_code=code, assignment=b"")
 
 
-API = Api(key=14, name="SyncGroup", versions=(0, 5), handle=handle, overlaps=True, error_response=error_response)
+API = Api(
+    key=14,
+    name="SyncGroup",
+    versions=(0, 5),
+    needs=(Need(Operation.READ, ResourceType.GROUP),),
+    handle=handle,
+    overlaps=True,
+    error_response=error_response,
+)

@@ -11,6 +11,7 @@ from typing import Any
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.describe import DEAD, ClassicDescription
 from lakestream.broker.groups.errors import GroupNotFound
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
@@ -80,4 +81,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _describe.Response(groups=[_without_members(name, "", NOT_ASKED, code, message) for name in request.groups])
 
 
-API = Api(key=15, name="DescribeGroups", versions=(0, 6), handle=handle, error_response=error_response)
+API = Api(
+    key=15,
+    name="DescribeGroups",
+    versions=(0, 6),
+    needs=(Need(Operation.DESCRIBE, ResourceType.GROUP),),
+    handle=handle,
+    error_response=error_response,
+)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.group import GroupKind
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire import messages
@@ -45,4 +46,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _list.Response(error_code=code, groups=[])
 
 
-API = Api(key=16, name="ListGroups", versions=(0, 5), handle=handle, error_response=error_response)
+API = Api(
+    key=16,
+    name="ListGroups",
+    versions=(0, 5),
+    needs=(Need(Operation.DESCRIBE, ResourceType.CLUSTER, or_else=Need(Operation.DESCRIBE, ResourceType.GROUP)),),
+    handle=handle,
+    error_response=error_response,
+)

@@ -11,6 +11,7 @@ v3 flexible, with the client's name and version, which must look like a name.
 import re
 from typing import Any
 
+from lakestream.model.access import ANYONE
 from lakestream.model.errors import InvalidRequest
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire import messages
@@ -54,4 +55,4 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _api_versions.Response(error_code=code, api_keys=_ranges(context))
 
 
-API = Api(key=18, name="ApiVersions", versions=(0, 4), handle=handle, error_response=error_response)
+API = Api(key=18, name="ApiVersions", versions=(0, 4), needs=ANYONE, handle=handle, error_response=error_response)

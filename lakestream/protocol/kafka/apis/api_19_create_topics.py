@@ -14,6 +14,7 @@ from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.topics import BROKER_DEFAULT, NewTopic
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, InvalidTopicConfig, LakestreamError
 from lakestream.protocol.kafka.apis.config_entries import topic_entries
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID
@@ -107,4 +108,14 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     )
 
 
-API = Api(key=19, name="CreateTopics", versions=(2, 7), handle=handle, error_response=error_response)
+API = Api(
+    key=19,
+    name="CreateTopics",
+    versions=(2, 7),
+    needs=(
+        Need(Operation.CREATE, ResourceType.CLUSTER, or_else=Need(Operation.CREATE, ResourceType.TOPIC)),
+        Need(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, scope="configs in the answer"),
+    ),
+    handle=handle,
+    error_response=error_response,
+)

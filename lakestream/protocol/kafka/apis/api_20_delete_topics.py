@@ -12,6 +12,7 @@ from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownTopic, UnknownTopicId
 from lakestream.model.topic import TopicId
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
@@ -94,4 +95,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _delete_topics.Response(responses=[_failed(name, topic_id, code, message) for name, topic_id in asked])
 
 
-API = Api(key=20, name="DeleteTopics", versions=(1, 6), handle=handle, error_response=error_response)
+API = Api(
+    key=20,
+    name="DeleteTopics",
+    versions=(1, 6),
+    needs=(Need(Operation.DELETE, ResourceType.TOPIC),),
+    handle=handle,
+    error_response=error_response,
+)

@@ -10,6 +10,7 @@ v2 flexible.
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
@@ -63,4 +64,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     )
 
 
-API = Api(key=21, name="DeleteRecords", versions=(0, 2), handle=handle, error_response=error_response)
+API = Api(
+    key=21,
+    name="DeleteRecords",
+    versions=(0, 2),
+    needs=(Need(Operation.DELETE, ResourceType.TOPIC),),
+    handle=handle,
+    error_response=error_response,
+)

@@ -10,6 +10,7 @@ may be answered.
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest
 from lakestream.protocol.kafka.errors import KafkaError, Refused
 from lakestream.protocol.kafka.registry import Api, RequestContext
@@ -39,4 +40,19 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _init_producer_id.Response(error_code=code, producer_id=NO_PRODUCER, producer_epoch=NO_EPOCH)
 
 
-API = Api(key=22, name="InitProducerId", versions=(0, 5), handle=handle, error_response=error_response)
+API = Api(
+    key=22,
+    name="InitProducerId",
+    versions=(0, 5),
+    needs=(
+        Need(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, scope="transactional producers"),
+        Need(
+            Operation.IDEMPOTENT_WRITE,
+            ResourceType.CLUSTER,
+            scope="other producers",
+            or_else=Need(Operation.WRITE, ResourceType.TOPIC, scope="any one topic"),
+        ),
+    ),
+    handle=handle,
+    error_response=error_response,
+)

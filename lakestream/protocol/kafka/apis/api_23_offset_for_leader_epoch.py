@@ -10,6 +10,7 @@ v4 flexible.
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH, check_leader_epoch
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
@@ -63,4 +64,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     )
 
 
-API = Api(key=23, name="OffsetForLeaderEpoch", versions=(2, 4), handle=handle, error_response=error_response)
+API = Api(
+    key=23,
+    name="OffsetForLeaderEpoch",
+    versions=(2, 4),
+    needs=(Need(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, or_else=Need(Operation.DESCRIBE, ResourceType.TOPIC)),),
+    handle=handle,
+    error_response=error_response,
+)

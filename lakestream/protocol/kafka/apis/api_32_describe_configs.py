@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from lakestream.broker.broker import Broker
+from lakestream.model.access import Operation
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.apis.config_entries import (
     ConfigEntry,
@@ -21,7 +22,7 @@ from lakestream.protocol.kafka.apis.config_entries import (
     group_entries,
     topic_entries,
 )
-from lakestream.protocol.kafka.apis.config_resources import BROKER, GROUP, TOPIC, topic_of
+from lakestream.protocol.kafka.apis.config_resources import BROKER, GROUP, TOPIC, on_configs, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
@@ -145,4 +146,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _describe_configs.Response(results=[_failed(resource, code, message) for resource in request.resources])
 
 
-API = Api(key=32, name="DescribeConfigs", versions=(1, 4), handle=handle, error_response=error_response)
+API = Api(
+    key=32,
+    name="DescribeConfigs",
+    versions=(1, 4),
+    needs=on_configs(Operation.DESCRIBE_CONFIGS),
+    handle=handle,
+    error_response=error_response,
+)

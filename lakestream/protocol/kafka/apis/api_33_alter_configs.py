@@ -10,8 +10,9 @@ v2 flexible.
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.model.access import Operation
 from lakestream.model.errors import InvalidRequest, LakestreamError
-from lakestream.protocol.kafka.apis.config_resources import check_alterable, repeated, topic_of
+from lakestream.protocol.kafka.apis.config_resources import check_alterable, on_configs, repeated, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
@@ -62,4 +63,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _alter_configs.Response(responses=[_answered(resource, code, message) for resource in request.resources])
 
 
-API = Api(key=33, name="AlterConfigs", versions=(0, 2), handle=handle, error_response=error_response)
+API = Api(
+    key=33,
+    name="AlterConfigs",
+    versions=(0, 2),
+    needs=on_configs(Operation.ALTER_CONFIGS),
+    handle=handle,
+    error_response=error_response,
+)

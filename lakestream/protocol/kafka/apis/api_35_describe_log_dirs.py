@@ -14,6 +14,7 @@ from typing import Any
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
 from lakestream.broker.leaders import leader_ids
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.topic import PartitionId
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
@@ -76,4 +77,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _log_dirs.Response(error_code=code)
 
 
-API = Api(key=35, name="DescribeLogDirs", versions=(1, 4), handle=handle, error_response=error_response)
+API = Api(
+    key=35,
+    name="DescribeLogDirs",
+    versions=(1, 4),
+    needs=(Need(Operation.DESCRIBE, ResourceType.CLUSTER),),
+    handle=handle,
+    error_response=error_response,
+)

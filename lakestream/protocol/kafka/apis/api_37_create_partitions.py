@@ -11,6 +11,7 @@ from collections import Counter
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
@@ -68,4 +69,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _create_partitions.Response(results=[_answered(name, code, message) for name in names])
 
 
-API = Api(key=37, name="CreatePartitions", versions=(0, 3), handle=handle, error_response=error_response)
+API = Api(
+    key=37,
+    name="CreatePartitions",
+    versions=(0, 3),
+    needs=(Need(Operation.ALTER, ResourceType.TOPIC),),
+    handle=handle,
+    error_response=error_response,
+)

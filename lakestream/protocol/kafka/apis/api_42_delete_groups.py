@@ -6,6 +6,7 @@ v2 flexible.
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
@@ -38,4 +39,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _delete.Response(results=[_result(name, code) for name in dict.fromkeys(request.groups_names)])
 
 
-API = Api(key=42, name="DeleteGroups", versions=(0, 2), handle=handle, error_response=error_response)
+API = Api(
+    key=42,
+    name="DeleteGroups",
+    versions=(0, 2),
+    needs=(Need(Operation.DELETE, ResourceType.GROUP),),
+    handle=handle,
+    error_response=error_response,
+)

@@ -5,6 +5,7 @@ Partitions are not assigned to brokers, so nothing is being reassigned. `kafka-t
 
 from typing import Any
 
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire import messages
 
@@ -19,4 +20,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _reassignments.Response(error_code=code, error_message=message)
 
 
-API = Api(key=46, name="ListPartitionReassignments", versions=(0, 0), handle=handle, error_response=error_response)
+API = Api(
+    key=46,
+    name="ListPartitionReassignments",
+    versions=(0, 0),
+    needs=(Need(Operation.DESCRIBE, ResourceType.CLUSTER),),
+    handle=handle,
+    error_response=error_response,
+)

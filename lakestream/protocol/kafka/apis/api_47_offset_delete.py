@@ -7,6 +7,7 @@
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import TopicPartition
 from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_partitions
@@ -46,4 +47,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _delete.Response(error_code=code, topics=[])
 
 
-API = Api(key=47, name="OffsetDelete", versions=(0, 0), handle=handle, error_response=error_response)
+API = Api(
+    key=47,
+    name="OffsetDelete",
+    versions=(0, 0),
+    needs=(Need(Operation.DELETE, ResourceType.GROUP), Need(Operation.READ, ResourceType.TOPIC)),
+    handle=handle,
+    error_response=error_response,
+)

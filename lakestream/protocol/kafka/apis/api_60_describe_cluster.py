@@ -10,6 +10,7 @@ v1 endpoint types. v2 fenced brokers.
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.kafka.apis.operations import ALL_ON_CLUSTER, NOT_ASKED
 from lakestream.protocol.kafka.errors import KafkaError, Refused
 from lakestream.protocol.kafka.registry import Api, RequestContext
@@ -47,4 +48,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _cluster.Response(error_code=code, error_message=message)
 
 
-API = Api(key=60, name="DescribeCluster", versions=(0, 2), handle=handle, error_response=error_response)
+API = Api(
+    key=60,
+    name="DescribeCluster",
+    versions=(0, 2),
+    needs=(Need(Operation.DESCRIBE, ResourceType.CLUSTER),),
+    handle=handle,
+    error_response=error_response,
+)

@@ -14,6 +14,7 @@ from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import ConsumerHeartbeatAsk
 from lakestream.broker.groups.member_ids import consumer_member_id
 from lakestream.broker.groups.saved.state import JOINING_EPOCH, Assignment
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.group import TopicPartition
 from lakestream.protocol.kafka.apis.group_client import client_of
 from lakestream.protocol.kafka.apis.group_topics import by_topic
@@ -74,4 +75,14 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _heartbeat.Response(error_code=code, error_message=message)
 
 
-API = Api(key=68, name="ConsumerGroupHeartbeat", versions=(0, 1), handle=handle, error_response=error_response)
+API = Api(
+    key=68,
+    name="ConsumerGroupHeartbeat",
+    versions=(0, 1),
+    needs=(
+        Need(Operation.READ, ResourceType.GROUP),
+        Need(Operation.DESCRIBE, ResourceType.TOPIC, scope="topics subscribed to by name"),
+    ),
+    handle=handle,
+    error_response=error_response,
+)

@@ -12,6 +12,7 @@ from lakestream.broker.broker import Broker
 from lakestream.broker.directory import Directory
 from lakestream.broker.groups.describe import ConsumerDescription, ConsumerMemberDescription
 from lakestream.broker.groups.saved.state import Assignment
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.group_topics import named_by_topic
 from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
@@ -94,4 +95,14 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _describe.Response(groups=[_failed(name, NOT_ASKED, code, message) for name in request.group_ids])
 
 
-API = Api(key=69, name="ConsumerGroupDescribe", versions=(0, 1), handle=handle, error_response=error_response)
+API = Api(
+    key=69,
+    name="ConsumerGroupDescribe",
+    versions=(0, 1),
+    needs=(
+        Need(Operation.DESCRIBE, ResourceType.GROUP),
+        Need(Operation.DESCRIBE, ResourceType.TOPIC, scope="topics assigned to members"),
+    ),
+    handle=handle,
+    error_response=error_response,
+)

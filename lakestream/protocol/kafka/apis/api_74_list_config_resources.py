@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from lakestream.broker.broker import Broker
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.kafka.apis.config_resources import BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP, TOPIC
 from lakestream.protocol.kafka.errors import KafkaError
 from lakestream.protocol.kafka.registry import Api, RequestContext
@@ -44,4 +45,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _list.Response(error_code=code, config_resources=[])
 
 
-API = Api(key=74, name="ListConfigResources", versions=(0, 1), handle=handle, error_response=error_response)
+API = Api(
+    key=74,
+    name="ListConfigResources",
+    versions=(0, 1),
+    needs=(Need(Operation.DESCRIBE_CONFIGS, ResourceType.CLUSTER),),
+    handle=handle,
+    error_response=error_response,
+)

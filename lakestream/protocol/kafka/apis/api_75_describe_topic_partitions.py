@@ -9,6 +9,7 @@ from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.leaders import leader_ids, near, zone_of_client
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.broker import BrokerId
 from lakestream.model.errors import InvalidRequest, InvalidTopicName, LakestreamError, UnknownTopic
 from lakestream.model.topic import Topic, topic_name_problem
@@ -106,4 +107,11 @@ def error_response(request: Any, context: RequestContext, code: int, message: st
     return _describe.Response(topics=[_failed(topic.name, code) for topic in request.topics])
 
 
-API = Api(key=75, name="DescribeTopicPartitions", versions=(0, 0), handle=handle, error_response=error_response)
+API = Api(
+    key=75,
+    name="DescribeTopicPartitions",
+    versions=(0, 0),
+    needs=(Need(Operation.DESCRIBE, ResourceType.TOPIC),),
+    handle=handle,
+    error_response=error_response,
+)

@@ -6,6 +6,7 @@ from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
+from lakestream.model.access import Need, Needs, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, InvalidTopicName, UnknownTopic
 from lakestream.model.topic import topic_name_problem
 
@@ -15,6 +16,14 @@ BROKER_LOGGER = 8
 CLIENT_METRICS = 16
 GROUP = 32
 """Kafka's numbers."""
+
+
+def on_configs(operation: Operation) -> Needs:
+    return (
+        Need(operation, ResourceType.TOPIC, scope="configs of topics"),
+        Need(operation, ResourceType.GROUP, scope="configs of groups"),
+        Need(operation, ResourceType.CLUSTER, scope="configs of brokers"),
+    )
 
 
 def repeated(resources: Sequence[Any]) -> set[tuple[int, str]]:

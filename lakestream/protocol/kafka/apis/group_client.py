@@ -6,4 +6,4 @@ from lakestream.protocol.kafka.registry import RequestContext
 
 def client_of(context: RequestContext) -> MemberClient:
     """The host as Kafka writes it, with the slash: tools show it so."""
-    return MemberClient(context.client_id or "", f"/{context.client.host}")
+    return MemberClient(context.client_id or "", f"/{context.caller.host}")

@@ -12,17 +12,18 @@ from enum import Enum
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.spec.requests import Once
 from lakestream.catalog.spec.values import Json
 from lakestream.metadata.table_store import TableStore
+from lakestream.model.access import Needs
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import Receipt
 from lakestream.model.table_errors import AnsweredBefore, DamagedTable
 from lakestream.protocol.rest.catalog.asking import once_of
 from lakestream.protocol.rest.catalog.errors import Unprocessable, error_response
+from lakestream.protocol.rest.routing import AccessRoute
 
 Handler = Callable[[Request], Awaitable[Response]]
 ChangeHandler = Callable[[Request, Once | None], Awaitable[Response]]
@@ -46,16 +47,18 @@ class Endpoints:
         self._store = store
         self._files = files
 
-    def reading(self, path: str, handler: Handler, *, method: str = "GET") -> Route:
+    def reading(self, path: str, handler: Handler, needs: Needs, *, method: str = "GET") -> AccessRoute:
         async def answer(request: Request) -> Response:
             try:
                 return await handler(request)
             except Exception as error:  # noqa: BLE001 (every failure gets the specification's answer)
                 return error_response(error)
 
-        return Route(path, answer, methods=[method])
+        return AccessRoute(path, answer, needs=needs, methods=[method])
 
-    def changing(self, path: str, handler: ChangeHandler, answers: Answers, *, method: str = "POST") -> Route:
+    def changing(
+        self, path: str, handler: ChangeHandler, answers: Answers, needs: Needs, *, method: str = "POST"
+    ) -> AccessRoute:
         async def answer(request: Request) -> Response:
             try:
                 once = await once_of(request)
@@ -65,7 +68,7 @@ class Endpoints:
             except Exception as error:  # noqa: BLE001 (every failure gets the specification's answer)
                 return error_response(error)
 
-        return Route(path, answer, methods=[method])
+        return AccessRoute(path, answer, needs=needs, methods=[method])
 
     async def _carry_out(
         self, request: Request, handler: ChangeHandler, once: Once | None, answers: Answers

@@ -2,17 +2,22 @@
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from lakestream.catalog.spec.requests import Once, checked_namespace, receipt_of
 from lakestream.catalog.spec.values import Json, wanted_strings, wanted_texts
 from lakestream.metadata.table_store import TableStore, joined
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.table_errors import CommitConflict
 from lakestream.protocol.rest.catalog.asking import body_of, namespace_of, page_of, parent_of
 from lakestream.protocol.rest.catalog.endpoint import NO_CONTENT, Answers, Endpoints
 from lakestream.protocol.rest.catalog.errors import Unprocessable
+from lakestream.protocol.rest.routing import AccessRoute
 
 _ATTEMPTS_MAX = 4
+_DESCRIBE = (Need(Operation.DESCRIBE, ResourceType.NAMESPACE),)
+_CREATE = (Need(Operation.CREATE, ResourceType.CLUSTER, or_else=Need(Operation.CREATE, ResourceType.NAMESPACE)),)
+_ALTER = (Need(Operation.ALTER, ResourceType.NAMESPACE),)
+_DELETE = (Need(Operation.DELETE, ResourceType.NAMESPACE),)
 
 
 class NamespaceRoutes:
@@ -20,15 +25,15 @@ class NamespaceRoutes:
         self._store = store
         self._endpoints = endpoints
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[AccessRoute]:
         one = "/v1/namespaces/{namespace}"
         return [
-            self._endpoints.reading("/v1/namespaces", self._list),
-            self._endpoints.changing("/v1/namespaces", self._create, Answers.BODY),
-            self._endpoints.reading(one, self._exists, method="HEAD"),
-            self._endpoints.reading(one, self._load),
-            self._endpoints.changing(one, self._drop, Answers.NOTHING, method="DELETE"),
-            self._endpoints.changing(f"{one}/properties", self._change_properties, Answers.BODY),
+            self._endpoints.reading("/v1/namespaces", self._list, _DESCRIBE),
+            self._endpoints.changing("/v1/namespaces", self._create, Answers.BODY, _CREATE),
+            self._endpoints.reading(one, self._exists, _DESCRIBE, method="HEAD"),
+            self._endpoints.reading(one, self._load, _DESCRIBE),
+            self._endpoints.changing(one, self._drop, Answers.NOTHING, _DELETE, method="DELETE"),
+            self._endpoints.changing(f"{one}/properties", self._change_properties, Answers.BODY, _ALTER),
         ]
 
     async def _list(self, request: Request) -> Response:

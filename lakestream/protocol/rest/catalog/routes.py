@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.names.tables import BranchFields, TableCatalog
 from lakestream.catalog.names.views import ViewCatalog
 from lakestream.metadata.table_store import TableStore
+from lakestream.model.access import ANYONE
 from lakestream.model.table_errors import UnknownNamespace
 from lakestream.model.topic import TopicId
 from lakestream.protocol.rest.catalog.endpoint import IDEMPOTENCY_KEY_LIFETIME, Endpoints
@@ -21,6 +21,7 @@ from lakestream.protocol.rest.catalog.errors import RestError, error_answer, err
 from lakestream.protocol.rest.catalog.namespaces import NamespaceRoutes
 from lakestream.protocol.rest.catalog.tables import TableRoutes
 from lakestream.protocol.rest.catalog.views import ViewRoutes
+from lakestream.protocol.rest.routing import AccessRoute
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.store import ObjectStore
@@ -39,7 +40,7 @@ def catalog_routes(
     ids: Ids,
     delete_topic: Callable[[TopicId], Awaitable[None]],
     branch_fields: BranchFields,
-) -> list[Route]:
+) -> list[AccessRoute]:
     """Everything below CATALOG_PATH. `branch_fields`: the columns that `<table>__log` shows besides the table's own."""
     table_objects = TableObjects(objects)
     files = MetadataFiles(table_objects, ids=ids)
@@ -62,7 +63,7 @@ def catalog_routes(
     return [_config_route(served), *served, *_unserved_routes()]
 
 
-def endpoint_names(routes: Sequence[Route]) -> list[str]:
+def endpoint_names(routes: Sequence[AccessRoute]) -> list[str]:
     """As the specification writes them: 'GET /v1/{prefix}/namespaces'."""
     return [
         f"{method} {route.path.replace('/v1/', '/v1/{prefix}/', 1)}"
@@ -72,7 +73,7 @@ def endpoint_names(routes: Sequence[Route]) -> list[str]:
     ]
 
 
-def _unserved_routes() -> list[Route]:
+def _unserved_routes() -> list[AccessRoute]:
     """Everything else is answered in the specification's form too, whatever is asked."""
 
     async def answer(request: Request) -> Response:
@@ -81,10 +82,10 @@ def _unserved_routes() -> list[Route]:
         message = f"{request.method} {request.url.path} is not served: GET {CATALOG_PATH}/v1/config lists what is"
         return error_answer(RestError(404, "NotFoundException"), message)
 
-    return [Route("/{path:path}", answer, methods=list(_METHODS))]
+    return [AccessRoute("/{path:path}", answer, needs=ANYONE, methods=_METHODS)]
 
 
-def _config_route(served: Sequence[Route]) -> Route:
+def _config_route(served: Sequence[AccessRoute]) -> AccessRoute:
     config = {
         "defaults": {},
         "overrides": {},
@@ -95,4 +96,4 @@ def _config_route(served: Sequence[Route]) -> Route:
     async def answer(request: Request) -> Response:
         return JSONResponse(config)
 
-    return Route("/v1/config", answer)
+    return AccessRoute("/v1/config", answer, needs=ANYONE)

@@ -2,13 +2,13 @@
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from lakestream.catalog.files.metadata_encoder import encode_metadata
 from lakestream.catalog.files.metadata_file import MetadataFile
 from lakestream.catalog.names.tables import LoadedTable, TableCatalog
 from lakestream.catalog.spec.requests import Once
 from lakestream.catalog.spec.values import Metadata, optional, wanted_objects
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.table_errors import InvalidTableChange, UnknownTable
 from lakestream.protocol.rest.catalog.asking import (
     body_of,
@@ -26,6 +26,7 @@ from lakestream.protocol.rest.catalog.endpoint import (
     is_known,
     loaded_response,
 )
+from lakestream.protocol.rest.routing import AccessRoute
 
 UNLISTED_HEADER = "X-Lakestream-Unlisted"
 UNLISTED_SHOWN = "show"
@@ -33,25 +34,40 @@ UNLISTED_SHOWN = "show"
 _NOT_MODIFIED = 304
 _TRUE = "true"
 
+_IN_NAMESPACE = Need(Operation.CREATE, ResourceType.NAMESPACE, or_else=Need(Operation.CREATE, ResourceType.TABLE))
+_LIST = (
+    Need(Operation.DESCRIBE, ResourceType.NAMESPACE),
+    Need(Operation.DESCRIBE, ResourceType.TABLE, scope="each that is listed"),
+)
+_CREATE = (_IN_NAMESPACE,)
+_DESCRIBE = (Need(Operation.DESCRIBE, ResourceType.TABLE),)
+_READ = (Need(Operation.READ, ResourceType.TABLE),)
+_COMMIT = (
+    Need(Operation.WRITE, ResourceType.TABLE, scope="changes of rows"),
+    Need(Operation.ALTER, ResourceType.TABLE, scope="changes of schema, layout, properties or references"),
+)
+_RENAME = (Need(Operation.ALTER, ResourceType.TABLE), _IN_NAMESPACE)
+_DROP = (Need(Operation.DELETE, ResourceType.TABLE),)
+
 
 class TableRoutes:
     def __init__(self, tables: TableCatalog, endpoints: Endpoints) -> None:
         self._tables = tables
         self._endpoints = endpoints
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[AccessRoute]:
         all, one = "/v1/namespaces/{namespace}/tables", "/v1/namespaces/{namespace}/tables/{table}"
         return [
-            self._endpoints.reading(all, self._list),
-            self._endpoints.changing(all, self._create, Answers.METADATA),
-            self._endpoints.reading(one, self._exists, method="HEAD"),
-            self._endpoints.reading(one, self._load),
-            self._endpoints.changing(one, self._commit, Answers.METADATA),
-            self._endpoints.changing(one, self._drop, Answers.NOTHING, method="DELETE"),
-            self._endpoints.reading(f"{one}/metrics", self._metrics, method="POST"),
-            self._endpoints.changing("/v1/namespaces/{namespace}/register", self._register, Answers.METADATA),
-            self._endpoints.changing("/v1/tables/rename", self._rename, Answers.NOTHING),
-            self._endpoints.changing("/v1/transactions/commit", self._commit_several, Answers.NOTHING),
+            self._endpoints.reading(all, self._list, _LIST),
+            self._endpoints.changing(all, self._create, Answers.METADATA, _CREATE),
+            self._endpoints.reading(one, self._exists, _DESCRIBE, method="HEAD"),
+            self._endpoints.reading(one, self._load, _READ),
+            self._endpoints.changing(one, self._commit, Answers.METADATA, _COMMIT),
+            self._endpoints.changing(one, self._drop, Answers.NOTHING, _DROP, method="DELETE"),
+            self._endpoints.reading(f"{one}/metrics", self._metrics, _READ, method="POST"),
+            self._endpoints.changing("/v1/namespaces/{namespace}/register", self._register, Answers.METADATA, _CREATE),
+            self._endpoints.changing("/v1/tables/rename", self._rename, Answers.NOTHING, _RENAME),
+            self._endpoints.changing("/v1/transactions/commit", self._commit_several, Answers.NOTHING, _COMMIT),
         ]
 
     async def _list(self, request: Request) -> Response:

@@ -2,13 +2,25 @@
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from lakestream.catalog.names.views import ViewCatalog
 from lakestream.catalog.spec.requests import Once
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.table_errors import UnknownView
 from lakestream.protocol.rest.catalog.asking import body_of, change_of, identifier, named, namespace_of, page_of
 from lakestream.protocol.rest.catalog.endpoint import NO_CONTENT, Answers, Endpoints, loaded_response
+from lakestream.protocol.rest.routing import AccessRoute
+
+_IN_NAMESPACE = Need(Operation.CREATE, ResourceType.NAMESPACE, or_else=Need(Operation.CREATE, ResourceType.VIEW))
+_LIST = (
+    Need(Operation.DESCRIBE, ResourceType.NAMESPACE),
+    Need(Operation.DESCRIBE, ResourceType.VIEW, scope="each that is listed"),
+)
+_CREATE = (_IN_NAMESPACE,)
+_DESCRIBE = (Need(Operation.DESCRIBE, ResourceType.VIEW),)
+_READ = (Need(Operation.READ, ResourceType.VIEW),)
+_ALTER = (Need(Operation.ALTER, ResourceType.VIEW),)
+_DROP = (Need(Operation.DELETE, ResourceType.VIEW),)
 
 
 class ViewRoutes:
@@ -16,17 +28,19 @@ class ViewRoutes:
         self._views = views
         self._endpoints = endpoints
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[AccessRoute]:
         all, one = "/v1/namespaces/{namespace}/views", "/v1/namespaces/{namespace}/views/{view}"
         return [
-            self._endpoints.reading(all, self._list),
-            self._endpoints.changing(all, self._create, Answers.METADATA),
-            self._endpoints.reading(one, self._exists, method="HEAD"),
-            self._endpoints.reading(one, self._load),
-            self._endpoints.changing(one, self._replace, Answers.METADATA),
-            self._endpoints.changing(one, self._drop, Answers.NOTHING, method="DELETE"),
-            self._endpoints.changing("/v1/namespaces/{namespace}/register-view", self._register, Answers.METADATA),
-            self._endpoints.changing("/v1/views/rename", self._rename, Answers.NOTHING),
+            self._endpoints.reading(all, self._list, _LIST),
+            self._endpoints.changing(all, self._create, Answers.METADATA, _CREATE),
+            self._endpoints.reading(one, self._exists, _DESCRIBE, method="HEAD"),
+            self._endpoints.reading(one, self._load, _READ),
+            self._endpoints.changing(one, self._replace, Answers.METADATA, _ALTER),
+            self._endpoints.changing(one, self._drop, Answers.NOTHING, _DROP, method="DELETE"),
+            self._endpoints.changing(
+                "/v1/namespaces/{namespace}/register-view", self._register, Answers.METADATA, _CREATE
+            ),
+            self._endpoints.changing("/v1/views/rename", self._rename, Answers.NOTHING, (*_ALTER, _IN_NAMESPACE)),
         ]
 
     async def _list(self, request: Request) -> Response:

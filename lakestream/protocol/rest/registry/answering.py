@@ -1,17 +1,19 @@
 """Answers as registry clients read them, and the frame around every endpoint: its errors, its content type."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route, Router
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from lakestream.model.access import Needs
 from lakestream.model.registry import SchemaBody, SchemaFormat, StoredSchema, SubjectVersion
 from lakestream.protocol.rest.registry.errors import RefusedRequest, code_of
+from lakestream.protocol.rest.routing import AccessRoute
 
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 _CONTENT_TYPES = (CONTENT_TYPE, "application/vnd.schemaregistry+json", "application/json")
@@ -20,7 +22,7 @@ Handler = Callable[[Request], Awaitable[Any]]
 """Returns what the answer holds as JSON, or a Response."""
 
 
-def endpoint(path: str, handler: Handler, method: str = "GET") -> Route:
+def endpoint(path: str, handler: Handler, needs: Needs, method: str = "GET") -> AccessRoute:
     async def answer(request: Request) -> Response:
         try:
             kind = accepted_type(request.headers.get("accept", "*/*"))
@@ -29,7 +31,7 @@ def endpoint(path: str, handler: Handler, method: str = "GET") -> Route:
             return error_answer(error)
         return value if isinstance(value, Response) else json_answer(value, kind)
 
-    return Route(path, answer, methods=[method])
+    return AccessRoute(path, answer, needs=needs, methods=[method])
 
 
 def json_answer(value: Any, kind: str = CONTENT_TYPE, status: int = 200) -> Response:
@@ -76,7 +78,8 @@ def version_json(version: SubjectVersion, body: SchemaBody | None = None) -> dic
 class RegistryApp:
     """The routes, matched on paths as they were sent (%2F is a part of a name), with JSON where there is nothing."""
 
-    def __init__(self, routes: list[Route]) -> None:
+    def __init__(self, routes: Sequence[AccessRoute]) -> None:
+        self.routes = routes
         self._router: ASGIApp = Router(routes, default=_nothing_here, redirect_slashes=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,7 +1,5 @@
 """The registry put together: `Mount(REGISTRY_PATH, app=registry_app(...))`."""
 
-from starlette.types import ASGIApp
-
 from lakestream.contract.registry.administration import Administration
 from lakestream.contract.registry.following import Followers
 from lakestream.contract.registry.registry import Registry
@@ -15,7 +13,7 @@ from lakestream.world.threads import Threads
 REGISTRY_PATH = "/registry"
 
 
-def registry_app(*, store: RegistryStore, threads: Threads, followers: Followers | None = None) -> ASGIApp:
+def registry_app(*, store: RegistryStore, threads: Threads, followers: Followers | None = None) -> RegistryApp:
     """Without `followers`, no table minds what is registered."""
     registry = Registry(store=store, threads=threads, followers=followers)
     administration = Administration(store)

@@ -5,11 +5,11 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from lakestream.contract.registry.names import subject_prefix
 from lakestream.contract.registry.registry import Registry
 from lakestream.metadata.registry_store import RegistryStore
+from lakestream.model.access import ANYONE, Need, Operation, ResourceType
 from lakestream.model.registry import SchemaFormat, Shown, VersionKey
 from lakestream.model.registry_errors import UnknownSchema
 from lakestream.protocol.rest.registry.answering import endpoint, schema_json, text_answer, version_json
@@ -22,8 +22,14 @@ from lakestream.protocol.rest.registry.asking import (
     text_of,
     window_of,
 )
+from lakestream.protocol.rest.routing import AccessRoute
 
 _GUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+_LISTED = "each that is listed"
+_DESCRIBE = (Need(Operation.DESCRIBE, ResourceType.SUBJECT, scope=_LISTED),)
+_READ = (Need(Operation.READ, ResourceType.SUBJECT, scope="any one that has the schema"),)
+_READ_EACH = (Need(Operation.READ, ResourceType.SUBJECT, scope=_LISTED),)
 
 
 class SchemaRoutes:
@@ -31,17 +37,17 @@ class SchemaRoutes:
         self._registry = registry
         self._store = store
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[AccessRoute]:
         return [
-            endpoint("/schemas", self._list),
-            endpoint("/schemas/types", self._types),
-            endpoint("/schemas/ids/{id}", self._schema),
-            endpoint("/schemas/ids/{id}/schema", self._text),
-            endpoint("/schemas/ids/{id}/subjects", self._subjects),
-            endpoint("/schemas/ids/{id}/versions", self._versions),
-            endpoint("/schemas/guids/{guid}", self._by_guid),
-            endpoint("/contexts", self._contexts),
-            endpoint("/", self._root),
+            endpoint("/schemas", self._list, _READ_EACH),
+            endpoint("/schemas/types", self._types, ANYONE),
+            endpoint("/schemas/ids/{id}", self._schema, _READ),
+            endpoint("/schemas/ids/{id}/schema", self._text, _READ),
+            endpoint("/schemas/ids/{id}/subjects", self._subjects, _DESCRIBE),
+            endpoint("/schemas/ids/{id}/versions", self._versions, _DESCRIBE),
+            endpoint("/schemas/guids/{guid}", self._by_guid, _READ),
+            endpoint("/contexts", self._contexts, ANYONE),
+            endpoint("/", self._root, ANYONE),
         ]
 
     async def _list(self, request: Request) -> list[dict[str, Any]]:

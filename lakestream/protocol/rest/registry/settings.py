@@ -3,15 +3,16 @@
 from typing import Any
 
 from starlette.requests import Request
-from starlette.routing import Route
 
 from lakestream.contract.registry.administration import Administration
 from lakestream.contract.registry.registry import Registry
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.registry import GLOBAL_SUBJECT, Compatibility, Mode, SubjectSettings
 from lakestream.model.registry_errors import InvalidCompatibility, InvalidMode
-from lakestream.protocol.rest.registry.answering import endpoint
+from lakestream.protocol.rest.registry.answering import Handler, endpoint
 from lakestream.protocol.rest.registry.asking import body_of, flag, subject_of, submitted_of, version_of
 from lakestream.protocol.rest.registry.errors import RefusedRequest
+from lakestream.protocol.rest.routing import AccessRoute
 
 _LEVELS = ", ".join(level.value for level in Compatibility)
 _MODES = ", ".join(mode.value for mode in Mode)
@@ -29,31 +30,21 @@ _CONTRACT_KEYS = {
     "validateRules",
 }
 
+_CHECK = (Need(Operation.READ, ResourceType.SUBJECT),)
+
 
 class SettingRoutes:
     def __init__(self, registry: Registry, administration: Administration) -> None:
         self._registry = registry
         self._administration = administration
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[AccessRoute]:
         versions = "/compatibility/subjects/{subject}/versions"
         return [
-            *(
-                endpoint(path, handler, method)
-                for path in ("/config", "/config/{subject}")
-                for method, handler in (
-                    ("GET", self._config),
-                    ("PUT", self._set_config),
-                    ("DELETE", self._unset_config),
-                )
-            ),
-            *(
-                endpoint(path, handler, method)
-                for path in ("/mode", "/mode/{subject}")
-                for method, handler in (("GET", self._mode), ("PUT", self._set_mode), ("DELETE", self._unset_mode))
-            ),
-            endpoint(versions, self._check_all, "POST"),
-            endpoint(versions + "/{version}", self._check, "POST"),
+            *_of_all_and_one("/config", self._config, self._set_config, self._unset_config),
+            *_of_all_and_one("/mode", self._mode, self._set_mode, self._unset_mode),
+            endpoint(versions, self._check_all, _CHECK, "POST"),
+            endpoint(versions + "/{version}", self._check, _CHECK, "POST"),
         ]
 
     # --- config --------------------------------------------------------------------------------
@@ -118,6 +109,19 @@ class SettingRoutes:
             normalize=flag(request, "normalize"),
         )
         return _verdict(request, reasons)
+
+
+def _of_all_and_one(path: str, show: Handler, set: Handler, unset: Handler) -> list[AccessRoute]:
+    """A setting of all subjects belongs to the cluster."""
+    routes = []
+    for each, owner in ((path, ResourceType.CLUSTER), (path + "/{subject}", ResourceType.SUBJECT)):
+        alter = (Need(Operation.ALTER_CONFIGS, owner),)
+        routes += [
+            endpoint(each, show, (Need(Operation.DESCRIBE_CONFIGS, owner),)),
+            endpoint(each, set, alter, "PUT"),
+            endpoint(each, unset, alter, "DELETE"),
+        ]
+    return routes
 
 
 def _subject_or_all(request: Request) -> str:

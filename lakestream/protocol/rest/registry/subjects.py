@@ -4,12 +4,12 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from lakestream.contract.registry.administration import Administration
 from lakestream.contract.registry.registry import Registry
 from lakestream.metadata.registry_rules import unknown_subject
 from lakestream.metadata.registry_store import RegistryStore
+from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.registry import Shown, VersionKey
 from lakestream.protocol.rest.registry.answering import endpoint, text_answer, version_json
 from lakestream.protocol.rest.registry.asking import (
@@ -23,6 +23,13 @@ from lakestream.protocol.rest.registry.asking import (
     version_of,
     window_of,
 )
+from lakestream.protocol.rest.routing import AccessRoute
+
+_LIST = (Need(Operation.DESCRIBE, ResourceType.SUBJECT, scope="each that is listed"),)
+_DESCRIBE = (Need(Operation.DESCRIBE, ResourceType.SUBJECT),)
+_READ = (Need(Operation.READ, ResourceType.SUBJECT),)
+_ALTER = (Need(Operation.ALTER, ResourceType.SUBJECT),)
+_DELETE = (Need(Operation.DELETE, ResourceType.SUBJECT),)
 
 
 class SubjectRoutes:
@@ -31,19 +38,19 @@ class SubjectRoutes:
         self._administration = administration
         self._store = store
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[AccessRoute]:
         one = "/subjects/{subject}"
         version = one + "/versions/{version}"
         return [
-            endpoint("/subjects", self._list),
-            endpoint(one, self._lookup, "POST"),
-            endpoint(one, self._delete, "DELETE"),
-            endpoint(one + "/versions", self._versions),
-            endpoint(one + "/versions", self._register, "POST"),
-            endpoint(version, self._version),
-            endpoint(version, self._delete_version, "DELETE"),
-            endpoint(version + "/schema", self._schema),
-            endpoint(version + "/referencedby", self._referrers),
+            endpoint("/subjects", self._list, _LIST),
+            endpoint(one, self._lookup, _READ, "POST"),
+            endpoint(one, self._delete, _DELETE, "DELETE"),
+            endpoint(one + "/versions", self._versions, _DESCRIBE),
+            endpoint(one + "/versions", self._register, _ALTER, "POST"),
+            endpoint(version, self._version, _READ),
+            endpoint(version, self._delete_version, _DELETE, "DELETE"),
+            endpoint(version + "/schema", self._schema, _READ),
+            endpoint(version + "/referencedby", self._referrers, _DESCRIBE),
         ]
 
     async def _list(self, request: Request) -> list[str]:

@@ -1,0 +1,29 @@
+"""Who makes a request, whichever protocol it comes by."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Written `User:alice`, as Kafka does."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}"
+
+
+ANONYMOUS = Principal("User", "ANONYMOUS")
+"""Every caller, until callers are authenticated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """What is known of the other end of a connection."""
+
+    principal: Principal
+    listener: str
+    """The name of the listener that took the connection."""
+    host: str
+    port: int
