@@ -158,7 +158,7 @@ class Session(asyncio.BufferedProtocol):
         if before is None or before[1] != self._received_requests:
             return
         if self._received_bytes - before[0] < self._service.limits.pace_bytes_min:
-            self._service.log.info("a frame comes too slowly while others wait, aborting it", client=self._client.host)
+            self._service.log.info("a frame comes too slowly while others wait, aborting it", client=self._caller.host)
             self.abort()
 
     # --- frames in
