@@ -19,10 +19,11 @@ from typing import Any, Protocol
 import numpy
 
 from lakestream.protocol.kafka.routes import Route, Routes
-from lakestream.protocol.kafka.wire import messages
 from lakestream.protocol.kafka.wire.errors import MalformedRequest, UnsupportedRequest
+from lakestream.protocol.kafka.wire.generated import api_versions
 from lakestream.protocol.kafka.wire.primitives import ELEMENTS_MAX, read_uvarint, skip_tags
 from lakestream.protocol.kafka.wire.records import Buffer
+from lakestream.protocol.kafka.wire.shapes import Shape
 
 OWN_BUFFER_BYTES_MIN = 64 * 1024
 """A frame longer than this gets a buffer of its own; below, one copy is cheaper than one more system call."""
@@ -71,7 +72,8 @@ class Gate(Protocol):
 
 
 class Request:
-    """A request and the place in the queue where its response will go. `body` and `context` are the server's to use."""
+    """A request and the place in the queue where its response will go. `body` and `context` are the server's to use.
+    A context has the broker in it, so this module cannot name its type."""
 
     __slots__ = (
         "_at",
@@ -95,12 +97,12 @@ class Request:
         self.held_bytes = counted_bytes(len(frame))
         self._frame = frame
         self._at = at
-        self.body: Any = None
+        self.body: Shape | None = None
         self.context: Any = None
         self.buffers: list[Buffer] = []
         self.done = False
 
-    def decode(self) -> Any:
+    def decode(self) -> Shape:
         """The body. Apart from `received`, because objects are larger than bytes: not before it is this one's turn."""
         return self.route.decode(self._frame, self._at)[0]
 
@@ -278,10 +280,10 @@ class Connection:
 
     def _answer_unsupported(self, request: Request) -> None:
         """KIP-511: an answer of version 0, which every client can read, with the range to choose from."""
-        classes, (lowest, highest) = messages.api(API_VERSIONS), self._routes.served[API_VERSIONS]
-        ranges = [classes.ApiVersion(api_key=API_VERSIONS, min_version=lowest, max_version=highest)]
+        lowest, highest = self._routes.served[API_VERSIONS]
+        ranges = [api_versions.ApiVersion(api_key=API_VERSIONS, min_version=lowest, max_version=highest)]
         self._slots.append(request)
-        self.answer(request, classes.Response(error_code=UNSUPPORTED_VERSION, api_keys=ranges))
+        self.answer(request, api_versions.Response(error_code=UNSUPPORTED_VERSION, api_keys=ranges))
 
     # --- answers out
 
@@ -295,13 +297,13 @@ class Connection:
         """Requests whose answer has not been handed out."""
         return len(self._slots)
 
-    def answer(self, request: Request, response: Any) -> None:
+    def answer(self, request: Request, response: Shape) -> None:
         route = request.route
         out: list[Buffer] = [b"", _NO_TAGS] if route.has_response_tags else [b""]
         route.encode(response, out)
         self._fill_slot(request, out)
 
-    def answer_in_turns(self, request: Request, response: Any) -> Iterator[None]:
+    def answer_in_turns(self, request: Request, response: Shape) -> Iterator[None]:
         """The same, in steps: others may have their turn between them."""
         route = request.route
         out: list[Buffer] = [b"", _NO_TAGS] if route.has_response_tags else [b""]

@@ -2,10 +2,10 @@
 
     API = Api(key=3, name="Metadata", versions=(0, 13), needs=(Need(...),), handle=handle)
 
-    async def handle(request: Any, context: RequestContext) -> Any: ...
+    async def handle(request: metadata.Request, context: RequestContext) -> metadata.Response: ...
 
-A handler takes the decoded request and returns the response object (`messages.api(key).Response(...)`), or None to send
-nothing at all (acks=0). There are two ways to run, and an API chooses one:
+A handler takes the decoded request and returns the response, or None to send nothing at all (acks=0). `wire/generated`
+has the types of both. There are two ways to run, and an API chooses one:
 
     handle    async. Awaited in arrival order: the connection's next request starts when this one has finished.
               With `overlaps=True` (Fetch) it is started in arrival order and its waits overlap with what follows.
@@ -20,15 +20,17 @@ Responses leave in request order whatever finishes first. An exception becomes t
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from lakestream.broker.broker import Broker
 from lakestream.model.access import Needs
 from lakestream.model.caller import Caller
+from lakestream.protocol.kafka.wire.shapes import Shape
 
-Response: TypeAlias = Any
-"""A response object of `messages.api(key)`, or None: send nothing."""
+Response: TypeAlias = Shape | None
+"""None: send nothing."""
 
 
 class Later(NamedTuple):
@@ -39,7 +41,9 @@ class Later(NamedTuple):
     """Given `done`. Raises what the client is to be told."""
 
 
-Started: TypeAlias = "Response | asyncio.Future[Response] | Later"
+Started: TypeAlias = Response | asyncio.Future[Response] | Later
+Starting: TypeAlias = Started | Coroutine[Any, Any, Started]
+"""What `start` returns: a coroutine where admission itself must wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +53,7 @@ class RequestContext:
     api_version: int
     client_id: str | None
     caller: Caller
-    broker: Any
-    """The broker facade, as it was passed to the server."""
+    broker: Broker
     apis: "Registry"
     """What this listener serves: the answer to ApiVersions."""
 
@@ -59,8 +62,8 @@ class CloseConnection(Exception):
     """Raised by a handler that has no way to answer (a failed produce with acks=0): the connection is closed."""
 
 
-Handle: TypeAlias = Callable[[Any, RequestContext], Awaitable[Response]]
-Start: TypeAlias = Callable[[Any, RequestContext], "Started | Coroutine[Any, Any, Started]"]
+Handle: TypeAlias = Callable[[Any, RequestContext], Coroutine[Any, Any, Response]]
+Start: TypeAlias = Callable[[Any, RequestContext], Starting]
 ErrorResponse: TypeAlias = Callable[[Any, RequestContext, int, str], Response]
 """(request, context, Kafka error code, message) -> the response that says so in this API's shape."""
 

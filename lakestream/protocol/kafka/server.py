@@ -9,11 +9,11 @@ What happens on a connection is in session.py; how much is taken on at once is i
 
 import asyncio
 import socket
-from typing import Any
 
 import structlog
 from structlog.typing import FilteringBoundLogger
 
+from lakestream.broker.broker import Broker
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
 from lakestream.protocol.kafka.registry import Registry
@@ -30,7 +30,7 @@ class KafkaServer:
         self,
         *,
         registry: Registry,
-        broker: Any,
+        broker: Broker,
         metrics: ServerMetrics,
         limits: ServerLimits | None = None,
         listener: str = "PLAINTEXT",

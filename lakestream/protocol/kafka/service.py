@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from structlog.typing import FilteringBoundLogger
 
+from lakestream.broker.broker import Broker
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
 from lakestream.protocol.kafka.registry import Api, Registry
@@ -31,7 +32,7 @@ class Service:
     registry: Registry
     apis: Mapping[int, Api]
     routes: Routes
-    broker: Any
+    broker: Broker
     listener: str
     limits: ServerLimits
     inflight: InflightBytes

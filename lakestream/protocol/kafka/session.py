@@ -11,19 +11,27 @@ and sending stop while the client does not read.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from socket import IPPROTO_TCP, TCP_NODELAY
-from types import CoroutineType
-from typing import Any
+from typing import Any, TypeGuard
 
 from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.connection import Connection, Request, first_bytes
 from lakestream.protocol.kafka.errors import kafka_error
-from lakestream.protocol.kafka.registry import Api, CloseConnection, Later, RequestContext
+from lakestream.protocol.kafka.registry import (
+    Api,
+    CloseConnection,
+    Later,
+    RequestContext,
+    Response,
+    Started,
+    Starting,
+)
 from lakestream.protocol.kafka.service import Service
 from lakestream.protocol.kafka.wire.errors import MalformedRequest, UnsupportedRequest
+from lakestream.protocol.kafka.wire.shapes import Shape
 
 WRITE_BYTES_MAX = 1024 * 1024
 """Answers handed to the socket at once; between two such, whether the client reads is looked at again."""
@@ -31,7 +39,7 @@ WRITE_BYTES_MAX = 1024 * 1024
 LINGER_S = 1.0
 """How long a client may take to close its end after we have said goodbye."""
 
-Respond = Callable[["asyncio.Future[Any]"], Any]
+Respond = Callable[["asyncio.Future[Any]"], Response]
 
 _UNFINISHED = (asyncio.Future, Later)
 
@@ -55,7 +63,7 @@ class Session(asyncio.BufferedProtocol):
         self._queue: deque[Request] = deque()
         self._busy: asyncio.Future[Any] | None = None
         """The request that is running and that the next one must wait for."""
-        self._overlapping: set[asyncio.Task[Any]] = set()
+        self._overlapping: set[asyncio.Task[Response]] = set()
         self._running_bytes = 0
         """Frames of requests that have begun and not ended: in use even when the client is gone."""
         self._waits_for_slot = False
@@ -273,31 +281,31 @@ class Session(asyncio.BufferedProtocol):
             done = self._when_done(request, started)
             if self._api(request).in_order:
                 self._busy = done
-        elif isinstance(started, CoroutineType):
+        elif started is None or isinstance(started, Shape):
+            self._answer(request, started)
+        else:
             self._running_bytes += request.held_bytes
             self._busy = self._service.loop.create_task(self._in_order(request, started))
-        else:
-            self._answer(request, started)
 
     def _when_done(self, request: Request, started: "asyncio.Future[Any] | Later") -> "asyncio.Future[Any]":
         done, respond = started if isinstance(started, Later) else (started, asyncio.Future.result)
         done.add_done_callback(partial(self._completed, request, respond))
         return done
 
-    def _call(self, api: Api, request: Request) -> Any:
+    def _call(self, api: Api, request: Request) -> Starting:
         if api.start is not None:
             return api.start(request.body, request.context)
         assert api.handle is not None
         running = api.handle(request.body, request.context)
         return self._overlap(running) if api.overlaps else running
 
-    def _overlap(self, running: Any) -> "asyncio.Task[Any]":
+    def _overlap(self, running: Coroutine[Any, Any, Response]) -> "asyncio.Task[Response]":
         task = self._service.loop.create_task(running)
         self._overlapping.add(task)
         task.add_done_callback(self._overlapping.discard)
         return task
 
-    async def _in_order(self, request: Request, running: Any) -> None:
+    async def _in_order(self, request: Request, running: Coroutine[Any, Any, Started]) -> None:
         """A request, or the admission of one: the next starts after it."""
         try:
             started = await running
@@ -355,17 +363,17 @@ class Session(asyncio.BufferedProtocol):
 
     # --- answers out
 
-    def _answer(self, request: Request, response: Any) -> None:
-        if self._has_no_answer(request, response):
+    def _answer(self, request: Request, response: Response) -> None:
+        if not self._is_sent(response, request):
             return
         try:
             self._connection.answer(request, response)
         except Exception as problem:  # noqa: BLE001 - logged
             self._not_encoded(request, problem)
 
-    async def _answer_in_turns(self, request: Request, response: Any) -> None:
+    async def _answer_in_turns(self, request: Request, response: Response) -> None:
         """What is handled in a task may be as long as it likes, and is no reason for others to wait."""
-        if self._has_no_answer(request, response):
+        if not self._is_sent(response, request):
             return
         try:
             for _ in self._connection.answer_in_turns(request, response):
@@ -373,11 +381,11 @@ class Session(asyncio.BufferedProtocol):
         except Exception as problem:  # noqa: BLE001 - logged
             self._not_encoded(request, problem)
 
-    def _has_no_answer(self, request: Request, response: Any) -> bool:
-        """Nobody is there to read it, or it is none."""
+    def _is_sent(self, response: Response, request: Request) -> TypeGuard[Shape]:
+        """False: there is none, or nobody is there to read it."""
         if response is None and not self._ended:
             self._connection.dismiss(request)
-        return self._ended or response is None
+        return response is not None and not self._ended
 
     def _not_encoded(self, request: Request, problem: Exception) -> None:
         self._service.log.error("a response cannot be encoded", api=self._api(request).name, exc_info=problem)
@@ -402,7 +410,7 @@ class Session(asyncio.BufferedProtocol):
         else:
             self._answer(request, response)
 
-    def _error_response(self, api: Api, request: Request, code: int, message: str) -> Any:
+    def _error_response(self, api: Api, request: Request, code: int, message: str) -> Response:
         if api.error_response is None:
             return None
         try:

@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from types import ModuleType
+from typing import get_type_hints
 
 import pytest
 
@@ -35,6 +36,15 @@ def test_a_file_is_named_and_introduced_by_its_api(name: str) -> None:
     assert name.startswith(f"api_{api.key:02}_")
     assert title == api.name
     assert (module.__doc__ or "").startswith(f"{api.name} ({api.key}), {versions}")
+
+
+@pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
+def test_a_handler_is_typed_by_the_messages_of_its_own_api(api: Api) -> None:
+    own = messages.api(api.key)
+    assert get_type_hints(api.handle or api.start)["request"] is own.Request
+    told = get_type_hints(api.error_response)
+    assert told["request"] is own.Request
+    assert told["return"] in (own.Response, own.Response | None)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""All APIs that a broker serves."""
+"""All APIs that a broker serves: those of the modules that are imported here."""
 
-from lakestream.protocol.kafka.apis import (
+from lakestream.protocol.kafka.apis import (  # noqa: F401 - each is one of _MODULES
     api_00_produce,
     api_01_fetch,
     api_02_list_offsets,
@@ -36,37 +36,6 @@ from lakestream.protocol.kafka.apis import (
 )
 from lakestream.protocol.kafka.registry import Api
 
-APIS: tuple[Api, ...] = (
-    api_00_produce.API,
-    api_01_fetch.API,
-    api_02_list_offsets.API,
-    api_03_metadata.API,
-    api_08_offset_commit.API,
-    api_09_offset_fetch.API,
-    api_10_find_coordinator.API,
-    api_11_join_group.API,
-    api_12_heartbeat.API,
-    api_13_leave_group.API,
-    api_14_sync_group.API,
-    api_15_describe_groups.API,
-    api_16_list_groups.API,
-    api_18_api_versions.API,
-    api_19_create_topics.API,
-    api_20_delete_topics.API,
-    api_21_delete_records.API,
-    api_22_init_producer_id.API,
-    api_23_offset_for_leader_epoch.API,
-    api_32_describe_configs.API,
-    api_33_alter_configs.API,
-    api_35_describe_log_dirs.API,
-    api_37_create_partitions.API,
-    api_42_delete_groups.API,
-    api_44_incremental_alter_configs.API,
-    api_46_list_partition_reassignments.API,
-    api_47_offset_delete.API,
-    api_60_describe_cluster.API,
-    api_68_consumer_group_heartbeat.API,
-    api_69_consumer_group_describe.API,
-    api_74_list_config_resources.API,
-    api_75_describe_topic_partitions.API,
-)
+_MODULES = [module for name, module in globals().items() if name.startswith("api_")]
+
+APIS: tuple[Api, ...] = tuple(sorted((module.API for module in _MODULES), key=lambda api: api.key))

@@ -18,31 +18,29 @@ left out, since the leader epoch never changes and clients would ignore them. v1
 v13 topic ids instead of names.
 """
 
+from __future__ import annotations
+
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from lakestream.broker.broker import Broker
 from lakestream.broker.produce import NO_TRANSACTIONS, Outcome, RawBatch, TopicKey
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.produce_answer import NO_OFFSET, Answer
 from lakestream.protocol.kafka.errors import KafkaError
-from lakestream.protocol.kafka.registry import Api, CloseConnection, RequestContext, Started
+from lakestream.protocol.kafka.registry import Api, CloseConnection, RequestContext, Started, Starting
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_produce = messages.api(0)
+from lakestream.protocol.kafka.wire.generated import produce
 
 ZSTD_FROM_VERSION = 7
 BY_ID_FROM_VERSION = 13
 
 
-def start(request: Any, context: RequestContext) -> "Started | Coroutine[Any, Any, Started]":
+def start(request: produce.Request, context: RequestContext) -> Starting:
     if (problem := _problem_of(request)) is not None:
         return _refused(request, *problem)
-    broker: Broker = context.broker
     answer = Answer(silent=request.acks == 0, timeout_ms=request.timeout)
-    taken = broker.producing.produce(
+    taken = context.broker.producing.produce(
         _batches(request),
         by_id=context.api_version >= BY_ID_FROM_VERSION,
         zstd_allowed=context.api_version >= ZSTD_FROM_VERSION,
@@ -54,13 +52,13 @@ def start(request: Any, context: RequestContext) -> "Started | Coroutine[Any, An
     return answer.started()
 
 
-async def _start_later(request: Any, taking: Coroutine[Any, Any, list[Outcome]], answer: Answer) -> Started:
+async def _start_later(request: produce.Request, taking: Coroutine[Any, Any, list[Outcome]], answer: Answer) -> Started:
     async for _ in in_turns(_expect_each(request, await taking, answer)):
         pass
     return answer.started()
 
 
-def _problem_of(request: Any) -> tuple[int, str] | None:
+def _problem_of(request: produce.Request) -> tuple[int, str] | None:
     """What is wrong with the request as a whole."""
     if request.acks not in (0, 1, -1):
         return KafkaError.INVALID_REQUIRED_ACKS, f"acks={request.acks}: use 0, 1 or -1 (all)"
@@ -69,7 +67,7 @@ def _problem_of(request: Any) -> tuple[int, str] | None:
     return None
 
 
-def _batches(request: Any) -> list[RawBatch]:
+def _batches(request: produce.Request) -> list[RawBatch]:
     return [
         RawBatch(key, part.index, part.records)
         for topic in request.topic_data
@@ -78,13 +76,13 @@ def _batches(request: Any) -> list[RawBatch]:
     ]
 
 
-def _expect_each(request: Any, outcomes: list[Outcome], answer: Answer) -> Iterator[None]:
+def _expect_each(request: produce.Request, outcomes: list[Outcome], answer: Answer) -> Iterator[None]:
     """Give each partition its place in the answer."""
     position = 0
     for topic in request.topic_data:
         slots = answer.topic(topic)
         for part in topic.partition_data:
-            slot = _produce.PartitionProduceResponse(index=part.index)
+            slot = produce.PartitionProduceResponse(index=part.index)
             slots.append(slot)
             outcome = outcomes[position]
             position += 1
@@ -95,25 +93,27 @@ def _expect_each(request: Any, outcomes: list[Outcome], answer: Answer) -> Itera
             yield
 
 
-def _refused(request: Any, code: int, message: str) -> Any:
+def _refused(request: produce.Request, code: int, message: str) -> produce.Response:
     if request.acks == 0:
         raise CloseConnection(f"a request with acks=0 was refused: {message}")
     return _all_failed(request, code, message)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+def error_response(
+    request: produce.Request, context: RequestContext, code: int, message: str
+) -> produce.Response | None:
     """None with acks=0: there is no way to tell, so the connection is closed."""
     return None if request.acks == 0 else _all_failed(request, code, message)
 
 
-def _all_failed(request: Any, code: int, message: str) -> Any:
-    return _produce.Response(
+def _all_failed(request: produce.Request, code: int, message: str) -> produce.Response:
+    return produce.Response(
         responses=[
-            _produce.TopicProduceResponse(
+            produce.TopicProduceResponse(
                 name=topic.name,
                 topic_id=topic.topic_id,
                 partition_responses=[
-                    _produce.PartitionProduceResponse(
+                    produce.PartitionProduceResponse(
                         index=part.index, error_code=code, error_message=message, base_offset=NO_OFFSET
                     )
                     for part in topic.partition_data

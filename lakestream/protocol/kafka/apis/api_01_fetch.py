@@ -17,9 +17,10 @@ v5 log_start_offset. v7 sessions. v9 leader epoch. v10 zstd. v11 preferred repli
 v15 replica state, v16 node endpoints, v17 directory ids, v18 high watermark: for replicas, or left at their defaults.
 """
 
-from typing import Any, TypeGuard
+from __future__ import annotations
 
-from lakestream.broker.broker import Broker
+from typing import TypeGuard
+
 from lakestream.broker.directory import TopicEntry
 from lakestream.broker.fetch import FetchAsk, Fetched, FetchLimits
 from lakestream.model.access import Need, Operation, ResourceType
@@ -31,13 +32,11 @@ from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
+from lakestream.protocol.kafka.wire.generated import fetch
 from lakestream.protocol.kafka.wire.records import Iovec
 from lakestream.storage.records.errors import UnsupportedCompression
 from lakestream.storage.records.recompress import replay_codec
 from lakestream.storage.tablefile.read.encoded import Encoding
-
-_fetch = messages.api(1)
 
 RESPONSE_BYTES_MAX = 55 * 1024 * 1024
 """A client may ask for two gigabytes at once; as Kafka's fetch.max.bytes."""
@@ -66,18 +65,18 @@ CODES_OF_READERS = frozenset(
 """What every consumer knows how to go on from. Any other trouble is put as KAFKA_STORAGE_ERROR: ask again."""
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: fetch.Request, context: RequestContext) -> fetch.Response:
     if request.session_epoch not in FULL_FETCH_EPOCHS:
-        return _fetch.Response(error_code=KafkaError.FETCH_SESSION_ID_NOT_FOUND)
-    broker: Broker = context.broker
+        return fetch.Response(error_code=KafkaError.FETCH_SESSION_ID_NOT_FOUND)
+    broker = context.broker
     lookup = TopicLookup(broker.directory, by_id=context.api_version >= BY_ID_FROM_VERSION)
-    topics: list[Any] = []
+    topics: list[fetch.FetchableTopicResponse] = []
     asks: list[FetchAsk] = []
-    slots: list[Any] = []
+    slots: list[fetch.PartitionData] = []
     refused = False
     for (name, topic_id), parts in _once(request).items():
-        answered: list[Any] = []
-        topics.append(_fetch.FetchableTopicResponse(topic=name, topic_id=topic_id, partitions=answered))
+        answered: list[fetch.PartitionData] = []
+        topics.append(fetch.FetchableTopicResponse(topic=name, topic_id=topic_id, partitions=answered))
         entry = lookup.known(name, topic_id)
         async for part in in_turns(parts.values()):
             slot = _slot(part, request.isolation_level)
@@ -94,23 +93,23 @@ async def handle(request: Any, context: RequestContext) -> Any:
         limits = _limits(request, waits=not refused)
         for slot, fetched in zip(slots, await broker.fetching.fetch(asks, limits), strict=True):
             _fill(slot, fetched)
-    return _fetch.Response(responses=topics)
+    return fetch.Response(responses=topics)
 
 
-def _once(request: Any) -> dict[tuple[str, TopicId], dict[int, Any]]:
+def _once(request: fetch.Request) -> dict[tuple[str, TopicId], dict[int, fetch.request.FetchPartition]]:
     """The partitions asked for, by topic: what one costs may not be multiplied by naming it often."""
-    asked: dict[tuple[str, TopicId], dict[int, Any]] = {}
+    asked: dict[tuple[str, TopicId], dict[int, fetch.request.FetchPartition]] = {}
     for topic in request.topics:
         parts = {part.partition: part for part in topic.partitions}
         asked.setdefault((topic.topic, topic.topic_id), {}).update(parts)
     return asked
 
 
-def _has(entry: TopicEntry | None, part: Any) -> TypeGuard[TopicEntry]:
+def _has(entry: TopicEntry | None, part: fetch.request.FetchPartition) -> TypeGuard[TopicEntry]:
     return entry is not None and 0 <= part.partition < len(entry.topic.partitions)
 
 
-def _ask(entry: TopicEntry, part: Any, version: int) -> FetchAsk:
+def _ask(entry: TopicEntry, part: fetch.request.FetchPartition, version: int) -> FetchAsk:
     check_leader_epoch(part.current_leader_epoch)
     compression = entry.config.compression
     if compression is Compression.ZSTD and version < ZSTD_FROM_VERSION:
@@ -125,7 +124,7 @@ def _ask(entry: TopicEntry, part: Any, version: int) -> FetchAsk:
     )
 
 
-def _limits(request: Any, *, waits: bool) -> FetchLimits:
+def _limits(request: fetch.Request, *, waits: bool) -> FetchLimits:
     """A request in which something is wrong is answered at once: its client has something to do."""
     bytes_max = min(max(request.max_bytes, 1), RESPONSE_BYTES_MAX)
     return FetchLimits(
@@ -135,8 +134,8 @@ def _limits(request: Any, *, waits: bool) -> FetchLimits:
     )
 
 
-def _slot(part: Any, isolation_level: int) -> Any:
-    return _fetch.PartitionData(
+def _slot(part: fetch.request.FetchPartition, isolation_level: int) -> fetch.PartitionData:
+    return fetch.PartitionData(
         partition_index=part.partition,
         high_watermark=NO_OFFSET,
         aborted_transactions=() if isolation_level == READ_COMMITTED else None,
@@ -144,7 +143,7 @@ def _slot(part: Any, isolation_level: int) -> Any:
     )
 
 
-def _fill(slot: Any, fetched: Fetched) -> None:
+def _fill(slot: fetch.PartitionData, fetched: Fetched) -> None:
     if fetched.error is not None:
         slot.error_code = _code(fetched.error)
     if fetched.tail is not None:
@@ -160,16 +159,16 @@ def _code(error: LakestreamError) -> int:
     return code if code in CODES_OF_READERS else KafkaError.KAFKA_STORAGE_ERROR
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    def failed(part: Any) -> Any:
+def error_response(request: fetch.Request, context: RequestContext, code: int, message: str) -> fetch.Response:
+    def failed(part: fetch.request.FetchPartition) -> fetch.PartitionData:
         slot = _slot(part, request.isolation_level)
         slot.error_code = code
         return slot
 
-    return _fetch.Response(
+    return fetch.Response(
         error_code=code,
         responses=[
-            _fetch.FetchableTopicResponse(
+            fetch.FetchableTopicResponse(
                 topic=topic.topic, topic_id=topic.topic_id, partitions=[failed(part) for part in topic.partitions]
             )
             for topic in request.topics

@@ -20,9 +20,11 @@ v2 isolation level. v4 leader epoch, always 0 here. v6 flexible. v10 timeout, fo
 that there are not.
 """
 
+from __future__ import annotations
+
 from asyncio import gather
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.offsets import NONE, OffsetAtTime
@@ -35,9 +37,7 @@ from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns, slices
-from lakestream.protocol.kafka.wire import messages
-
-_list_offsets = messages.api(2)
+from lakestream.protocol.kafka.wire.generated import list_offsets
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -1, -2, -3, -4, -5, -6
 FROM_VERSION = {LATEST: 0, EARLIEST: 0, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
@@ -49,12 +49,12 @@ class Asked(NamedTuple):
     """A partition of the request, and which one it is or why it is none."""
 
     topic: str
-    part: Any
+    part: list_offsets.request.ListOffsetsPartition
     found: PartitionId | LakestreamError
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: list_offsets.Request, context: RequestContext) -> list_offsets.Response:
+    broker = context.broker
     lookup = TopicLookup(broker.directory)
     counts = Counter((topic.name, part.partition_index) for topic in request.topics for part in topic.partitions)
     once = {(topic.name, part.partition_index): part for topic in request.topics for part in topic.partitions}
@@ -63,20 +63,20 @@ async def handle(request: Any, context: RequestContext) -> Any:
         async for (name, index), part in in_turns(once.items())
     ]
     tails = await broker.offsets.tails([each.found for each in found if isinstance(each.found, PartitionId)])
-    answers: dict[str, list[Any]] = {topic.name: [] for topic in request.topics}
+    answers: dict[str, list[list_offsets.ListOffsetsPartitionResponse]] = {topic.name: [] for topic in request.topics}
     for some in slices(found, LOOKUPS_AT_ONCE):
         for asked, answer in zip(some, await gather(*(_answer(each, tails, broker) for each in some)), strict=True):
             answers[asked.topic].append(answer)
-    return _list_offsets.Response(
+    return list_offsets.Response(
         topics=[
-            _list_offsets.ListOffsetsTopicResponse(name=name, partitions=partitions)
+            list_offsets.ListOffsetsTopicResponse(name=name, partitions=partitions)
             for name, partitions in answers.items()
         ]
     )
 
 
 async def _partition(
-    name: str, part: Any, times: int, lookup: TopicLookup, api_version: int
+    name: str, part: list_offsets.request.ListOffsetsPartition, times: int, lookup: TopicLookup, api_version: int
 ) -> PartitionId | LakestreamError:
     try:
         if times > 1:
@@ -90,7 +90,9 @@ async def _partition(
     return partition
 
 
-async def _answer(asked: Asked, tails: dict[PartitionId, Tail], broker: Broker) -> Any:
+async def _answer(
+    asked: Asked, tails: dict[PartitionId, Tail], broker: Broker
+) -> list_offsets.ListOffsetsPartitionResponse:
     part = asked.part
     try:
         if isinstance(asked.found, LakestreamError):
@@ -98,7 +100,7 @@ async def _answer(asked: Asked, tails: dict[PartitionId, Tail], broker: Broker) 
         offset, timestamp_ms = await _offset(part.timestamp, asked.found, tails, broker)
     except LakestreamError as error:
         return _failed(part, kafka_error(error)[0])
-    return _list_offsets.ListOffsetsPartitionResponse(
+    return list_offsets.ListOffsetsPartitionResponse(
         partition_index=part.partition_index, offset=offset, timestamp=timestamp_ms, leader_epoch=LEADER_EPOCH
     )
 
@@ -116,14 +118,16 @@ async def _offset(place: int, partition: PartitionId, tails: dict[PartitionId, T
     return await broker.offsets.at_max_timestamp(partition) if place == MAX_TIMESTAMP else NONE
 
 
-def _failed(part: Any, code: int) -> Any:
-    return _list_offsets.ListOffsetsPartitionResponse(partition_index=part.partition_index, error_code=code)
+def _failed(part: list_offsets.request.ListOffsetsPartition, code: int) -> list_offsets.ListOffsetsPartitionResponse:
+    return list_offsets.ListOffsetsPartitionResponse(partition_index=part.partition_index, error_code=code)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _list_offsets.Response(
+def error_response(
+    request: list_offsets.Request, context: RequestContext, code: int, message: str
+) -> list_offsets.Response:
+    return list_offsets.Response(
         topics=[
-            _list_offsets.ListOffsetsTopicResponse(
+            list_offsets.ListOffsetsTopicResponse(
                 name=topic.name, partitions=[_failed(part, code) for part in topic.partitions]
             )
             for topic in request.topics

@@ -11,10 +11,11 @@ v8 authorized operations (the cluster's until v10). v9 flexible. v10 topic ids i
 v13 an error code for the whole.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
@@ -30,33 +31,32 @@ from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_metadata = messages.api(3)
+from lakestream.protocol.kafka.wire.generated import metadata
 
 BY_ID_FROM_VERSION = 12
 PARTITION_LISTS_KEPT = 1_000
 """Topics whose partition lists are kept as response objects: a client's refresh then costs only the encoding."""
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: metadata.Request, context: RequestContext) -> metadata.Response:
+    broker = context.broker
     leaders = tuple(each.id for each in near(broker.cluster.live(), zone_of_client(context.client_id)))
     operations = ALL_ON_TOPIC if request.include_topic_authorized_operations else NOT_ASKED
-    if _asks_for_all(request, context.api_version):
+    wanted = _wanted(request, context.api_version)
+    if wanted is None:
         await broker.directory.refresh()
         topics = [_topic(entry, leaders, operations) async for entry in in_turns(broker.directory.all())]
     else:
-        _check_names(request, context.api_version)
+        _check_names(wanted, context.api_version)
         lookup = TopicLookup(broker.directory)
-        once = {(asked.name, asked.topic_id): asked for asked in request.topics}
+        once = {(asked.name, asked.topic_id): asked for asked in wanted}
         topics = [
             await _asked_topic(asked, request, lookup, broker, leaders, operations)
             async for asked in in_turns(once.values())
         ]
-    return _metadata.Response(
+    return metadata.Response(
         brokers=[
-            _metadata.MetadataResponseBroker(node_id=each.id, host=each.host, port=each.port, rack=each.rack)
+            metadata.MetadataResponseBroker(node_id=each.id, host=each.host, port=each.port, rack=each.rack)
             for each in broker.cluster.listed()
         ],
         cluster_id=broker.cluster.cluster_id,
@@ -66,20 +66,26 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-def _asks_for_all(request: Any, api_version: int) -> bool:
-    return request.topics is None or (api_version == 0 and not request.topics)
+def _wanted(request: metadata.Request, api_version: int) -> Sequence[metadata.request.MetadataRequestTopic] | None:
+    """None: all. Version 0 has no null and means all by naming none."""
+    return None if api_version == 0 and not request.topics else request.topics
 
 
-def _check_names(request: Any, api_version: int) -> None:
+def _check_names(wanted: Sequence[metadata.request.MetadataRequestTopic], api_version: int) -> None:
     if api_version < BY_ID_FROM_VERSION and any(
-        asked.name is None or asked.topic_id != NO_TOPIC_ID for asked in request.topics
+        asked.name is None or asked.topic_id != NO_TOPIC_ID for asked in wanted
     ):
         raise InvalidRequest(f"topics can be asked for by id from version {BY_ID_FROM_VERSION} on: send their names")
 
 
 async def _asked_topic(
-    asked: Any, request: Any, lookup: TopicLookup, broker: Broker, leaders: tuple[BrokerId, ...], operations: int
-) -> Any:
+    asked: metadata.request.MetadataRequestTopic,
+    request: metadata.Request,
+    lookup: TopicLookup,
+    broker: Broker,
+    leaders: tuple[BrokerId, ...],
+    operations: int,
+) -> metadata.MetadataResponseTopic:
     try:
         entry = await _find_or_create(asked, lookup, broker, may_create=request.allow_auto_topic_creation)
     except LakestreamError as error:
@@ -87,22 +93,25 @@ async def _asked_topic(
     return _topic(entry, leaders, operations)
 
 
-async def _find_or_create(asked: Any, lookup: TopicLookup, broker: Broker, *, may_create: bool) -> TopicEntry:
+async def _find_or_create(
+    asked: metadata.request.MetadataRequestTopic, lookup: TopicLookup, broker: Broker, *, may_create: bool
+) -> TopicEntry:
+    name = asked.name or ""
     try:
-        return await lookup.topic(asked.name, asked.topic_id)
+        return await lookup.topic(name, asked.topic_id)
     except UnknownTopic as unknown:
-        if (problem := topic_name_problem(asked.name or "")) is not None:
+        if (problem := topic_name_problem(name)) is not None:
             raise InvalidTopicName(problem) from unknown
         if not (may_create and broker.limits.auto_create_topics):
             raise
     with suppress(TopicExists):  # someone else asked for it at the same moment
-        await broker.topics.create(NewTopic(name=asked.name))
-    return await broker.directory.find(asked.name)
+        await broker.topics.create(NewTopic(name=name))
+    return await broker.directory.find(name)
 
 
-def _topic(entry: TopicEntry, leaders: tuple[BrokerId, ...], operations: int) -> Any:
+def _topic(entry: TopicEntry, leaders: tuple[BrokerId, ...], operations: int) -> metadata.MetadataResponseTopic:
     topic = entry.topic
-    return _metadata.MetadataResponseTopic(
+    return metadata.MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.id,
         partitions=_partitions(topic.id, len(topic.partitions), leaders),
@@ -111,10 +120,12 @@ def _topic(entry: TopicEntry, leaders: tuple[BrokerId, ...], operations: int) ->
 
 
 @lru_cache(maxsize=PARTITION_LISTS_KEPT)
-def _partitions(topic: TopicId, count: int, brokers: tuple[BrokerId, ...]) -> Sequence[Any]:
+def _partitions(
+    topic: TopicId, count: int, brokers: tuple[BrokerId, ...]
+) -> Sequence[metadata.MetadataResponsePartition]:
     """Read only, since it is shared."""
     return tuple(
-        _metadata.MetadataResponsePartition(
+        metadata.MetadataResponsePartition(
             partition_index=index,
             leader_id=leader,
             leader_epoch=LEADER_EPOCH,
@@ -125,16 +136,16 @@ def _partitions(topic: TopicId, count: int, brokers: tuple[BrokerId, ...]) -> Se
     )
 
 
-def _failed(asked: Any, code: int) -> Any:
-    return _metadata.MetadataResponseTopic(name=asked.name, topic_id=asked.topic_id, error_code=code)
+def _failed(asked: metadata.request.MetadataRequestTopic, code: int) -> metadata.MetadataResponseTopic:
+    return metadata.MetadataResponseTopic(name=asked.name, topic_id=asked.topic_id, error_code=code)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+def error_response(request: metadata.Request, context: RequestContext, code: int, message: str) -> metadata.Response:
     topics = [_failed(asked, code) for asked in request.topics or ()]
     if context.api_version < BY_ID_FROM_VERSION:
         for topic in topics:
             topic.name = topic.name or ""
-    return _metadata.Response(topics=topics, error_code=code)
+    return metadata.Response(topics=topics, error_code=code)
 
 
 API = Api(

@@ -14,12 +14,13 @@ v2-4 retention_time: kept so long instead of the broker's default. v5 without it
 v7 static members. v8 flexible. v9 member epochs of the newer group protocol. v10 topic ids instead of names.
 """
 
-import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
-from functools import partial
-from typing import Any
+from __future__ import annotations
 
-from lakestream.broker.broker import Broker
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
+
 from lakestream.broker.groups.held import told_to_clients
 from lakestream.broker.groups.offsets import CommitAsk
 from lakestream.model.access import Need, Operation, ResourceType
@@ -28,11 +29,9 @@ from lakestream.model.group import CommittedOffset, TopicPartition
 from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_partitions, known_partitions
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
-from lakestream.protocol.kafka.registry import Api, Later, RequestContext, Started
+from lakestream.protocol.kafka.registry import Api, Later, RequestContext, Starting
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_commit = messages.api(8)
+from lakestream.protocol.kafka.wire.generated import offset_commit
 
 MEMBER_EPOCHS_FROM_VERSION = 9
 BY_ID_FROM_VERSION = 10
@@ -41,13 +40,14 @@ PARTITIONS_AT_ONCE = 10_000
 """Of a request, looked up while others wait; beyond, they take turns."""
 NONE = int(KafkaError.NONE)
 
-Asked = Sequence[tuple[Any, Sequence[AskedPartition]]]
+Part: TypeAlias = "AskedPartition[offset_commit.request.OffsetCommitRequestPartition]"
+Asked: TypeAlias = "Sequence[tuple[offset_commit.request.OffsetCommitRequestTopic, Sequence[Part]]]"
 """The topics of a request, and what each of their partitions is."""
 
 
-def start(request: Any, context: RequestContext) -> "Started | Coroutine[Any, Any, Started]":
+def start(request: offset_commit.Request, context: RequestContext) -> Starting:
     """Nearly always topics and group are known here: then nothing but the store is waited for, without a task."""
-    broker: Broker = context.broker
+    broker = context.broker
     lookup = _lookup(context)
     asked = []
     if sum(len(topic.partitions) for topic in request.topics) > PARTITIONS_AT_ONCE:
@@ -71,16 +71,16 @@ def _lookup(context: RequestContext) -> TopicLookup:
 
 
 def _when_stored(
-    group: str, asked: Asked, refused: Mapping[TopicPartition, LakestreamError], stored: "asyncio.Future[None]"
-) -> Any:
+    group: str, asked: Asked, refused: Mapping[TopicPartition, LakestreamError], stored: asyncio.Future[None]
+) -> offset_commit.Response:
     error = stored.exception()
     if error is not None:
         raise told_to_clients(group, error) if isinstance(error, LakestreamError) else error
     return _response(asked, refused)
 
 
-async def _look_up_and_commit(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def _look_up_and_commit(request: offset_commit.Request, context: RequestContext) -> offset_commit.Response:
+    broker = context.broker
     lookup = _lookup(context)
     asked = [
         (topic, await asked_partitions(lookup, topic.name, topic.topic_id, topic.partitions))
@@ -90,7 +90,7 @@ async def _look_up_and_commit(request: Any, context: RequestContext) -> Any:
     return _response(asked, refused)
 
 
-def _ask(request: Any, api_version: int, asked: Asked) -> CommitAsk:
+def _ask(request: offset_commit.Request, api_version: int, asked: Asked) -> CommitAsk:
     return CommitAsk(
         group=request.group_id,
         member_id=request.member_id,
@@ -107,34 +107,40 @@ def _ask(request: Any, api_version: int, asked: Asked) -> CommitAsk:
     )
 
 
-def _offset(part: Any) -> CommittedOffset:
+def _offset(part: offset_commit.request.OffsetCommitRequestPartition) -> CommittedOffset:
     return CommittedOffset(part.committed_offset, part.committed_leader_epoch, part.committed_metadata or "")
 
 
-def _response(asked: Asked, refused: Mapping[TopicPartition, LakestreamError]) -> Any:
-    return _commit.Response(
+def _response(asked: Asked, refused: Mapping[TopicPartition, LakestreamError]) -> offset_commit.Response:
+    return offset_commit.Response(
         topics=[_topic(topic, [_answer(part, refused) for part in parts]) for topic, parts in asked]
     )
 
 
-def _answer(asked: AskedPartition, refused: Mapping[TopicPartition, LakestreamError]) -> Any:
+def _answer(
+    asked: Part, refused: Mapping[TopicPartition, LakestreamError]
+) -> offset_commit.OffsetCommitResponsePartition:
     part, found = asked
     error = found if isinstance(found, LakestreamError) else refused.get(found)
     code = NONE if error is None else kafka_error(error)[0]
-    return _commit.OffsetCommitResponsePartition(partition_index=part.partition_index, error_code=code)
+    return offset_commit.OffsetCommitResponsePartition(partition_index=part.partition_index, error_code=code)
 
 
-def _topic(topic: Any, partitions: list[Any]) -> Any:
-    return _commit.OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=partitions)
+def _topic(
+    topic: offset_commit.request.OffsetCommitRequestTopic, partitions: list[offset_commit.OffsetCommitResponsePartition]
+) -> offset_commit.OffsetCommitResponseTopic:
+    return offset_commit.OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=partitions)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _commit.Response(
+def error_response(
+    request: offset_commit.Request, context: RequestContext, code: int, message: str
+) -> offset_commit.Response:
+    return offset_commit.Response(
         topics=[
             _topic(
                 topic,
                 [
-                    _commit.OffsetCommitResponsePartition(partition_index=part.partition_index, error_code=code)
+                    offset_commit.OffsetCommitResponsePartition(partition_index=part.partition_index, error_code=code)
                     for part in topic.partitions
                 ],
             )

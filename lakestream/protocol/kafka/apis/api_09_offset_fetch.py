@@ -11,8 +11,10 @@ v2 all topics (null), and an error code for the whole. v5 leader epochs. v6 flex
 the newer group protocol say who they are. v10 topic ids instead of names.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.offsets import OffsetFetchAsk
@@ -25,9 +27,7 @@ from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_fetch = messages.api(9)
+from lakestream.protocol.kafka.wire.generated import offset_fetch
 
 ERROR_FROM_VERSION = 2
 GROUPS_FROM_VERSION = 8
@@ -52,18 +52,18 @@ class Shown(NamedTuple):
     code: int = KafkaError.NONE
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: offset_fetch.Request, context: RequestContext) -> offset_fetch.Response:
+    broker = context.broker
     if context.api_version >= GROUPS_FROM_VERSION:
         by_id = context.api_version >= BY_ID_FROM_VERSION
-        return _fetch.Response(
+        return offset_fetch.Response(
             groups=[await _group(asked, broker, by_id=by_id) async for asked in in_turns(request.groups)]
         )
     asked = [Asked(each.name, NO_TOPIC_ID, each.partition_indexes) for each in request.topics or ()]
     shown = await _offsets(OffsetFetchAsk(group=request.group_id), None if request.topics is None else asked, broker)
-    return _fetch.Response(
+    return offset_fetch.Response(
         topics=[
-            _fetch.OffsetFetchResponseTopic(
+            offset_fetch.OffsetFetchResponseTopic(
                 name=topic.name,
                 partitions=[_single(number, offset, topic.code) for number, offset in topic.offsets.items()],
             )
@@ -72,21 +72,25 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-async def _group(asked: Any, broker: Broker, *, by_id: bool) -> Any:
+async def _group(
+    asked: offset_fetch.request.OffsetFetchRequestGroup, broker: Broker, *, by_id: bool
+) -> offset_fetch.OffsetFetchResponseGroup:
     ask = OffsetFetchAsk(group=asked.group_id, member_id=asked.member_id, member_epoch=asked.member_epoch)
     topics = [Asked(each.name, each.topic_id, each.partition_indexes) for each in asked.topics or ()]
     try:
         shown = await _offsets(ask, None if asked.topics is None else topics, broker, by_id=by_id)
     except LakestreamError as error:
-        return _fetch.OffsetFetchResponseGroup(group_id=asked.group_id, topics=[], error_code=kafka_error(error)[0])
-    return _fetch.OffsetFetchResponseGroup(
+        return offset_fetch.OffsetFetchResponseGroup(
+            group_id=asked.group_id, topics=[], error_code=kafka_error(error)[0]
+        )
+    return offset_fetch.OffsetFetchResponseGroup(
         group_id=asked.group_id,
         topics=[
-            _fetch.OffsetFetchResponseTopics(
+            offset_fetch.OffsetFetchResponseTopics(
                 name=topic.name,
                 topic_id=topic.topic_id,
                 partitions=[
-                    _fetch.OffsetFetchResponsePartitions(
+                    offset_fetch.OffsetFetchResponsePartitions(
                         partition_index=number,
                         committed_offset=offset.offset,
                         committed_leader_epoch=offset.leader_epoch,
@@ -136,8 +140,8 @@ def _shown(
     return Shown(asked.name, asked.topic_id, offsets)
 
 
-def _single(number: int, offset: CommittedOffset, code: int) -> Any:
-    return _fetch.OffsetFetchResponsePartition(
+def _single(number: int, offset: CommittedOffset, code: int) -> offset_fetch.OffsetFetchResponsePartition:
+    return offset_fetch.OffsetFetchResponsePartition(
         partition_index=number,
         committed_offset=offset.offset,
         committed_leader_epoch=offset.leader_epoch,
@@ -146,22 +150,24 @@ def _single(number: int, offset: CommittedOffset, code: int) -> Any:
     )
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+def error_response(
+    request: offset_fetch.Request, context: RequestContext, code: int, message: str
+) -> offset_fetch.Response:
     if context.api_version >= GROUPS_FROM_VERSION:
-        return _fetch.Response(
+        return offset_fetch.Response(
             groups=[
-                _fetch.OffsetFetchResponseGroup(group_id=asked.group_id, topics=[], error_code=code)
+                offset_fetch.OffsetFetchResponseGroup(group_id=asked.group_id, topics=[], error_code=code)
                 for asked in request.groups
             ]
         )
     if context.api_version >= ERROR_FROM_VERSION:
-        return _fetch.Response(topics=[], error_code=code)
-    return _fetch.Response(
+        return offset_fetch.Response(topics=[], error_code=code)
+    return offset_fetch.Response(
         topics=[
-            _fetch.OffsetFetchResponseTopic(
+            offset_fetch.OffsetFetchResponseTopic(
                 name=topic.name, partitions=[_single(number, NONE, code) for number in topic.partition_indexes]
             )
-            for topic in request.topics
+            for topic in request.topics or ()
         ]
     )
 

@@ -9,7 +9,7 @@ v1 key types and error messages. v3 flexible. v4 many keys at once. v5 TRANSACTI
 v6 share groups.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.errors import CoordinatorNotAvailable
@@ -20,32 +20,30 @@ from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_find_coordinator = messages.api(10)
+from lakestream.protocol.kafka.wire.generated import find_coordinator
 
 GROUP, TRANSACTION = 0, 1
 MANY_KEYS_FROM_VERSION = 4
 NOBODY = -1
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: find_coordinator.Request, context: RequestContext) -> find_coordinator.Response:
     if context.api_version >= MANY_KEYS_FROM_VERSION:
         found = [
             _coordinator(key, request.key_type, context.broker) async for key in in_turns(request.coordinator_keys)
         ]
-        return _find_coordinator.Response(coordinators=found)
+        return find_coordinator.Response(coordinators=found)
     return _alone(_coordinator(request.key, request.key_type, context.broker))
 
 
-def _coordinator(key: str, key_type: int, broker: Broker) -> Any:
+def _coordinator(key: str, key_type: int, broker: Broker) -> find_coordinator.Coordinator:
     try:
         _check_type(key_type)
         chosen = coordinator_of(broker.cluster.live(), key)
         _check_lease(chosen, broker)
     except LakestreamError as error:
         return _nobody(key, *kafka_error(error))
-    return _find_coordinator.Coordinator(key=key, node_id=chosen.id, host=chosen.host, port=chosen.port)
+    return find_coordinator.Coordinator(key=key, node_id=chosen.id, host=chosen.host, port=chosen.port)
 
 
 def _check_type(key_type: int) -> None:
@@ -64,12 +62,12 @@ def _check_lease(chosen: LiveBroker, broker: Broker) -> None:
         raise CoordinatorNotAvailable("this broker has lost touch with the metadata store: ask again in a moment")
 
 
-def _nobody(key: str, code: int, message: str) -> Any:
-    return _find_coordinator.Coordinator(key=key, node_id=NOBODY, port=NOBODY, error_code=code, error_message=message)
+def _nobody(key: str, code: int, message: str) -> find_coordinator.Coordinator:
+    return find_coordinator.Coordinator(key=key, node_id=NOBODY, port=NOBODY, error_code=code, error_message=message)
 
 
-def _alone(found: Any) -> Any:
-    return _find_coordinator.Response(
+def _alone(found: find_coordinator.Coordinator) -> find_coordinator.Response:
+    return find_coordinator.Response(
         node_id=found.node_id,
         host=found.host,
         port=found.port,
@@ -78,11 +76,11 @@ def _alone(found: Any) -> Any:
     )
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+def error_response(
+    request: find_coordinator.Request, context: RequestContext, code: int, message: str
+) -> find_coordinator.Response:
     if context.api_version >= MANY_KEYS_FROM_VERSION:
-        return _find_coordinator.Response(
-            coordinators=[_nobody(key, code, message) for key in request.coordinator_keys]
-        )
+        return find_coordinator.Response(coordinators=[_nobody(key, code, message) for key in request.coordinator_keys])
     return _alone(_nobody(request.key, code, message))
 
 

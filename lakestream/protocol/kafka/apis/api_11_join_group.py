@@ -11,7 +11,7 @@ v1 rebalance timeout; before, it is the session timeout. v4 two-step join. v5 st
 type and name may be null. v8 reason. v9 skip_assignment: the leader of a static group need not assign again.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import JoinAsk, Joined, JoinRefused
@@ -21,9 +21,7 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.kafka.apis.group_client import client_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.wire import messages
-
-_join = messages.api(11)
+from lakestream.protocol.kafka.wire.generated import join_group
 
 REBALANCE_TIMEOUT_FROM_VERSION = 1
 MEMBER_ID_FROM_VERSION = 4
@@ -32,15 +30,15 @@ SKIP_FROM_VERSION = 9
 NO_GENERATION = -1
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: join_group.Request, context: RequestContext) -> join_group.Response:
+    broker = context.broker
     told = await broker.groups.coordinator.join(_ask(request, context, broker))
     if isinstance(told, JoinRefused):
         return _refused(told.member_id, kafka_error(told.error)[0], context.api_version)
     return _joined(told, context.api_version)
 
 
-def _ask(request: Any, context: RequestContext, broker: Broker) -> JoinAsk:
+def _ask(request: join_group.Request, context: RequestContext, broker: Broker) -> JoinAsk:
     version, client = context.api_version, client_of(context)
     has_own = version >= REBALANCE_TIMEOUT_FROM_VERSION
     return JoinAsk(
@@ -58,8 +56,8 @@ def _ask(request: Any, context: RequestContext, broker: Broker) -> JoinAsk:
     )
 
 
-def _joined(joined: Joined, api_version: int) -> Any:
-    return _join.Response(
+def _joined(joined: Joined, api_version: int) -> join_group.Response:
+    return join_group.Response(
         generation_id=joined.generation,
         protocol_type=joined.protocol_type,
         protocol_name=_nullable(joined.protocol, api_version),
@@ -67,7 +65,7 @@ def _joined(joined: Joined, api_version: int) -> Any:
         skip_assignment=joined.skip_assignment,
         member_id=joined.member_id,
         members=[
-            _join.JoinGroupResponseMember(
+            join_group.JoinGroupResponseMember(
                 member_id=member.member_id, group_instance_id=member.instance_id, metadata=member.metadata
             )
             for member in joined.members
@@ -75,8 +73,8 @@ def _joined(joined: Joined, api_version: int) -> Any:
     )
 
 
-def _refused(member_id: str, code: int, api_version: int) -> Any:
-    return _join.Response(
+def _refused(member_id: str, code: int, api_version: int) -> join_group.Response:
+    return join_group.Response(
         error_code=code,
         generation_id=NO_GENERATION,
         protocol_name=_nullable(None, api_version),
@@ -90,7 +88,9 @@ def _nullable(text: str | None, api_version: int) -> str | None:
     return "" if text is None and api_version < NULLS_FROM_VERSION else text
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+def error_response(
+    request: join_group.Request, context: RequestContext, code: int, message: str
+) -> join_group.Response:
     return _refused(request.member_id, code, context.api_version)
 
 

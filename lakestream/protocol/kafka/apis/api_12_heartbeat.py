@@ -6,21 +6,18 @@
 v3 static members. v4 flexible.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import HeartbeatAsk
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.wire import messages
-
-_heartbeat = messages.api(12)
+from lakestream.protocol.kafka.wire.generated import heartbeat
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: heartbeat.Request, context: RequestContext) -> heartbeat.Response:
+    broker = context.broker
     ask = HeartbeatAsk(
         group=request.group_id,
         member_id=request.member_id,
@@ -30,12 +27,12 @@ async def handle(request: Any, context: RequestContext) -> Any:
     try:
         await broker.groups.coordinator.heartbeat(ask)
     except LakestreamError as error:  # how members learn of every rebalance: no failure of the request
-        return _heartbeat.Response(error_code=kafka_error(error)[0])
-    return _heartbeat.Response()
+        return heartbeat.Response(error_code=kafka_error(error)[0])
+    return heartbeat.Response()
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _heartbeat.Response(error_code=code)
+def error_response(request: heartbeat.Request, context: RequestContext, code: int, message: str) -> heartbeat.Response:
+    return heartbeat.Response(error_code=code)
 
 
 API = Api(

@@ -7,37 +7,34 @@
 v3 several members. v4 flexible. v5 reason, for people; it is not kept.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import LeaveAsk, Leaver, Left
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns, slices
-from lakestream.protocol.kafka.wire import messages
-
-_leave = messages.api(13)
+from lakestream.protocol.kafka.wire.generated import leave_group
 
 MANY_FROM_VERSION = 3
 LEAVERS_AT_ONCE = 1_000
 """They leave before one rebalance begins, and others wait meanwhile; beyond, there is one for each so many."""
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: leave_group.Request, context: RequestContext) -> leave_group.Response:
+    broker = context.broker
     if context.api_version < MANY_FROM_VERSION:
         alone = LeaveAsk(group=request.group_id, leavers=[Leaver(request.member_id, None)])
         [left] = await broker.groups.coordinator.leave(alone)
-        return _leave.Response(error_code=_code(left.error))
+        return leave_group.Response(error_code=_code(left.error))
     leavers = [Leaver(each.member_id, each.group_instance_id) for each in request.members]
     all_left: list[Left] = []
     async for some in in_turns(slices(leavers, LEAVERS_AT_ONCE), per_turn=1):
         all_left += await broker.groups.coordinator.leave(LeaveAsk(group=request.group_id, leavers=some))
-    return _leave.Response(
+    return leave_group.Response(
         members=[
-            _leave.MemberResponse(
+            leave_group.MemberResponse(
                 member_id=each.leaver.member_id,
                 group_instance_id=each.leaver.instance_id,
                 error_code=_code(each.error),
@@ -51,8 +48,10 @@ def _code(error: LakestreamError | None) -> int:
     return KafkaError.NONE if error is None else kafka_error(error)[0]
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _leave.Response(error_code=code, members=[])
+def error_response(
+    request: leave_group.Request, context: RequestContext, code: int, message: str
+) -> leave_group.Response:
+    return leave_group.Response(error_code=code, members=[])
 
 
 API = Api(

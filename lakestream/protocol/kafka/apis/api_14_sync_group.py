@@ -7,22 +7,19 @@
 v3 static members. v4 flexible. v5 protocol type and name, which must be those of the generation.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import SyncAsk
 from lakestream.broker.groups.errors import InconsistentProtocol
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.wire import messages
-
-_sync = messages.api(14)
+from lakestream.protocol.kafka.wire.generated import sync_group
 
 PROTOCOL_FROM_VERSION = 5
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: sync_group.Request, context: RequestContext) -> sync_group.Response:
+    broker = context.broker
     unnamed = request.protocol_type is None or request.protocol_name is None
     if unnamed and context.api_version >= PROTOCOL_FROM_VERSION:
         raise InconsistentProtocol("the protocol that the join was answered with must be named")
@@ -37,13 +34,15 @@ async def handle(request: Any, context: RequestContext) -> Any:
             assignments={each.member_id: bytes(each.assignment) for each in request.assignments},
         )
     )
-    return _sync.Response(
+    return sync_group.Response(
         protocol_type=synced.protocol_type, protocol_name=synced.protocol, assignment=synced.assignment
     )
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _sync.Response(error_code=code, assignment=b"")
+def error_response(
+    request: sync_group.Request, context: RequestContext, code: int, message: str
+) -> sync_group.Response:
+    return sync_group.Response(error_code=code, assignment=b"")
 
 
 API = Api(

@@ -6,9 +6,8 @@
 v3 authorized operations. v4 static members. v5 flexible. v6 error messages.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from lakestream.broker.broker import Broker
 from lakestream.broker.groups.describe import DEAD, ClassicDescription
 from lakestream.broker.groups.errors import GroupNotFound
 from lakestream.model.access import Need, Operation, ResourceType
@@ -17,22 +16,20 @@ from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_describe = messages.api(15)
+from lakestream.protocol.kafka.wire.generated import describe_groups
 
 NOT_FOUND_FROM_VERSION = 6
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: describe_groups.Request, context: RequestContext) -> describe_groups.Response:
     operations = ALL_ON_GROUP if request.include_authorized_operations else NOT_ASKED
-    return _describe.Response(
+    return describe_groups.Response(
         groups=[await _group(name, operations, context) async for name in in_turns(request.groups)]
     )
 
 
-async def _group(name: str, operations: int, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def _group(name: str, operations: int, context: RequestContext) -> describe_groups.DescribedGroup:
+    broker = context.broker
     try:
         described = await broker.groups.administration.describe_classic(name)
     except GroupNotFound as error:
@@ -43,15 +40,15 @@ async def _group(name: str, operations: int, context: RequestContext) -> Any:
     return _described(described, operations)
 
 
-def _described(group: ClassicDescription, operations: int) -> Any:
-    return _describe.DescribedGroup(
+def _described(group: ClassicDescription, operations: int) -> describe_groups.DescribedGroup:
+    return describe_groups.DescribedGroup(
         group_id=group.group,
         group_state=group.phase,
         protocol_type=group.protocol_type,
         protocol_data=group.protocol,
         authorized_operations=operations,
         members=[
-            _describe.DescribedGroupMember(
+            describe_groups.DescribedGroupMember(
                 member_id=member.member_id,
                 group_instance_id=member.instance_id,
                 client_id=member.client_id,
@@ -64,8 +61,10 @@ def _described(group: ClassicDescription, operations: int) -> Any:
     )
 
 
-def _without_members(name: str, phase: str, operations: int, code: int, message: str | None) -> Any:
-    return _describe.DescribedGroup(
+def _without_members(
+    name: str, phase: str, operations: int, code: int, message: str | None
+) -> describe_groups.DescribedGroup:
+    return describe_groups.DescribedGroup(
         group_id=name,
         error_code=code,
         error_message=message,
@@ -77,8 +76,12 @@ def _without_members(name: str, phase: str, operations: int, code: int, message:
     )
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _describe.Response(groups=[_without_members(name, "", NOT_ASKED, code, message) for name in request.groups])
+def error_response(
+    request: describe_groups.Request, context: RequestContext, code: int, message: str
+) -> describe_groups.Response:
+    return describe_groups.Response(
+        groups=[_without_members(name, "", NOT_ASKED, code, message) for name in request.groups]
+    )
 
 
 API = Api(

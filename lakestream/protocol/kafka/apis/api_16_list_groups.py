@@ -4,24 +4,22 @@ v3 flexible. v4 phases, and a filter by them. v5 types (classic, consumer), and 
 for case, as in Kafka.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations
 
-from lakestream.broker.broker import Broker
+from collections.abc import Sequence
+
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.group import GroupKind
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.wire import messages
-
-_list = messages.api(16)
+from lakestream.protocol.kafka.wire.generated import list_groups
 
 TYPES = {GroupKind.CLASSIC: "classic", GroupKind.CONSUMER: "consumer"}
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: list_groups.Request, context: RequestContext) -> list_groups.Response:
+    broker = context.broker
     groups = [
-        _list.ListedGroup(
+        list_groups.ListedGroup(
             group_id=group.group,
             protocol_type=group.protocol_type,
             group_state=group.phase,
@@ -29,7 +27,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
         )
         for group in await broker.groups.administration.list()
     ]
-    return _list.Response(
+    return list_groups.Response(
         groups=[
             group
             for group in groups
@@ -42,8 +40,10 @@ def _passes(value: str, allowed: Sequence[str] | None) -> bool:
     return not allowed or value.lower() in {each.lower() for each in allowed}
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _list.Response(error_code=code, groups=[])
+def error_response(
+    request: list_groups.Request, context: RequestContext, code: int, message: str
+) -> list_groups.Response:
+    return list_groups.Response(error_code=code, groups=[])
 
 
 API = Api(

@@ -8,15 +8,14 @@
 v3 flexible, with the client's name and version, which must look like a name.
 """
 
+from __future__ import annotations
+
 import re
-from typing import Any
 
 from lakestream.model.access import ANYONE
 from lakestream.model.errors import InvalidRequest
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.wire import messages
-
-_api_versions = messages.api(18)
+from lakestream.protocol.kafka.wire.generated import api_versions
 
 SOFTWARE_FROM_VERSION = 3
 FEATURES = {"group.version": 1}
@@ -25,34 +24,36 @@ FEATURES_EPOCH = 1
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: api_versions.Request, context: RequestContext) -> api_versions.Response:
     if context.api_version >= SOFTWARE_FROM_VERSION:
         for text in (request.client_software_name, request.client_software_version):
             if _SOFTWARE.fullmatch(text) is None:
                 raise InvalidRequest(f"'{text}' is no name or version of a client: use letters, digits, '-' and '.'")
-    return _api_versions.Response(
+    return api_versions.Response(
         api_keys=_ranges(context),
         supported_features=[
-            _api_versions.SupportedFeatureKey(name=name, min_version=version, max_version=version)
+            api_versions.SupportedFeatureKey(name=name, min_version=version, max_version=version)
             for name, version in FEATURES.items()
         ],
         finalized_features_epoch=FEATURES_EPOCH,
         finalized_features=[
-            _api_versions.FinalizedFeatureKey(name=name, min_version_level=version, max_version_level=version)
+            api_versions.FinalizedFeatureKey(name=name, min_version_level=version, max_version_level=version)
             for name, version in FEATURES.items()
         ],
     )
 
 
-def _ranges(context: RequestContext) -> list[Any]:
+def _ranges(context: RequestContext) -> list[api_versions.ApiVersion]:
     return [
-        _api_versions.ApiVersion(api_key=api.key, min_version=api.advertised[0], max_version=api.advertised[1])
+        api_versions.ApiVersion(api_key=api.key, min_version=api.advertised[0], max_version=api.advertised[1])
         for api in context.apis
     ]
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _api_versions.Response(error_code=code, api_keys=_ranges(context))
+def error_response(
+    request: api_versions.Request, context: RequestContext, code: int, message: str
+) -> api_versions.Response:
+    return api_versions.Response(error_code=code, api_keys=_ranges(context))
 
 
 API = Api(key=18, name="ApiVersions", versions=(0, 4), needs=ANYONE, handle=handle, error_response=error_response)

@@ -9,8 +9,9 @@
 v4 -1 for the broker's choice. v5 flexible, answers what was created with its configs. v7 topic ids.
 """
 
+from __future__ import annotations
+
 from collections import Counter
-from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.topics import BROKER_DEFAULT, NewTopic
@@ -21,17 +22,15 @@ from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_create_topics = messages.api(19)
+from lakestream.protocol.kafka.wire.generated import create_topics
 
 REPLICATION = 1
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: create_topics.Request, context: RequestContext) -> create_topics.Response:
     counts = Counter(asked.name for asked in request.topics)
     once = {asked.name: asked for asked in request.topics}
-    return _create_topics.Response(
+    return create_topics.Response(
         topics=[
             await _create(asked, counts[name], context.broker, validate_only=request.validate_only)
             async for name, asked in in_turns(once.items())
@@ -39,7 +38,9 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-async def _create(asked: Any, times: int, broker: Broker, *, validate_only: bool) -> Any:
+async def _create(
+    asked: create_topics.request.CreatableTopic, times: int, broker: Broker, *, validate_only: bool
+) -> create_topics.CreatableTopicResult:
     try:
         if times > 1:
             raise InvalidRequest(f"topic '{asked.name}' comes {times} times in the request; name it once")
@@ -47,19 +48,19 @@ async def _create(asked: Any, times: int, broker: Broker, *, validate_only: bool
         created = await broker.topics.create(topic, validate_only=validate_only)
     except LakestreamError as error:
         return _failed(asked.name, *kafka_error(error))
-    return _create_topics.CreatableTopicResult(
+    return create_topics.CreatableTopicResult(
         name=asked.name,
         topic_id=NO_TOPIC_ID if created is None else created.topic.id,
         num_partitions=_partition_count(topic, broker) if created is None else len(created.topic.partitions),
         replication_factor=REPLICATION,
         configs=[
-            _create_topics.CreatableTopicConfigs(name=entry.name, value=entry.value, config_source=entry.source)
+            create_topics.CreatableTopicConfigs(name=entry.name, value=entry.value, config_source=entry.source)
             for entry in topic_entries(topic.config)
         ],
     )
 
 
-def _new_topic(asked: Any) -> NewTopic:
+def _new_topic(asked: create_topics.request.CreatableTopic) -> NewTopic:
     _check_assignments(asked)
     return NewTopic(
         name=asked.name,
@@ -70,7 +71,7 @@ def _new_topic(asked: Any) -> NewTopic:
     )
 
 
-def _check_assignments(asked: Any) -> None:
+def _check_assignments(asked: create_topics.request.CreatableTopic) -> None:
     if not asked.assignments:
         return
     if asked.num_partitions != BROKER_DEFAULT or asked.replication_factor != BROKER_DEFAULT:
@@ -86,10 +87,10 @@ def _bad_assignment(message: str) -> Refused:
     return Refused(KafkaError.INVALID_REPLICA_ASSIGNMENT, message)
 
 
-def _value(config: Any) -> str:
+def _value(config: create_topics.request.CreatableTopicConfig) -> str:
     if config.value is None:
         raise InvalidTopicConfig(f"topic config '{config.name}' has no value; leave it out to have the default")
-    return str(config.value)
+    return config.value
 
 
 def _partition_count(topic: NewTopic, broker: Broker) -> int:
@@ -98,12 +99,14 @@ def _partition_count(topic: NewTopic, broker: Broker) -> int:
     return broker.limits.partitions_default if topic.partitions == BROKER_DEFAULT else topic.partitions
 
 
-def _failed(name: str, code: int, message: str) -> Any:
-    return _create_topics.CreatableTopicResult(name=name, error_code=code, error_message=message)
+def _failed(name: str, code: int, message: str) -> create_topics.CreatableTopicResult:
+    return create_topics.CreatableTopicResult(name=name, error_code=code, error_message=message)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _create_topics.Response(
+def error_response(
+    request: create_topics.Request, context: RequestContext, code: int, message: str
+) -> create_topics.Response:
+    return create_topics.Response(
         topics=[_failed(name, code, message) for name in dict.fromkeys(asked.name for asked in request.topics)]
     )
 

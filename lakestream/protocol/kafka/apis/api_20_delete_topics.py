@@ -6,9 +6,10 @@
 v4 flexible. v5 error messages. v6 topic ids.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
@@ -19,9 +20,7 @@ from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_delete_topics = messages.api(20)
+from lakestream.protocol.kafka.wire.generated import delete_topics
 
 BY_ID_FROM_VERSION = 6
 
@@ -29,12 +28,12 @@ Asked = tuple[str | None, TopicId]
 """By name or by id."""
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: delete_topics.Request, context: RequestContext) -> delete_topics.Response:
     asked = _asked(request, context.api_version)
     lookup = TopicLookup(context.broker.directory)
     found = {each: await _found(*each, lookup) async for each in in_turns(dict.fromkeys(asked))}
     counts = Counter(_meant(each, found) for each in asked)
-    return _delete_topics.Response(
+    return delete_topics.Response(
         responses=[
             await _delete(*each, counts[_meant(each, found)], entry, context.broker)
             async for each, entry in in_turns(found.items())
@@ -48,7 +47,7 @@ def _meant(asked: Asked, found: Mapping[Asked, TopicEntry | LakestreamError]) ->
     return entry.topic.id if isinstance(entry, TopicEntry) else asked
 
 
-def _asked(request: Any, api_version: int) -> list[Asked]:
+def _asked(request: delete_topics.Request, api_version: int) -> list[Asked]:
     if api_version >= BY_ID_FROM_VERSION:
         return [(each.name, each.topic_id) for each in request.topics]
     return [(name, NO_TOPIC_ID) for name in request.topic_names]
@@ -65,7 +64,7 @@ async def _found(name: str | None, topic_id: TopicId, lookup: TopicLookup) -> To
 
 async def _delete(
     name: str | None, topic_id: TopicId, times: int, entry: TopicEntry | LakestreamError, broker: Broker
-) -> Any:
+) -> delete_topics.DeletableTopicResult:
     try:
         if times > 1:
             raise InvalidRequest("the topic comes more than once in the request; name it once")
@@ -74,7 +73,7 @@ async def _delete(
         await _delete_found(entry, name, broker)
     except LakestreamError as error:
         return _failed(name, topic_id, *kafka_error(error))
-    return _delete_topics.DeletableTopicResult(name=entry.topic.name, topic_id=entry.topic.id)
+    return delete_topics.DeletableTopicResult(name=entry.topic.name, topic_id=entry.topic.id)
 
 
 async def _delete_found(entry: TopicEntry, name: str | None, broker: Broker) -> None:
@@ -86,13 +85,15 @@ async def _delete_found(entry: TopicEntry, name: str | None, broker: Broker) -> 
         raise UnknownTopic(f"topic '{name}' was deleted a moment ago") from None
 
 
-def _failed(name: str | None, topic_id: bytes, code: int, message: str) -> Any:
-    return _delete_topics.DeletableTopicResult(name=name, topic_id=topic_id, error_code=code, error_message=message)
+def _failed(name: str | None, topic_id: bytes, code: int, message: str) -> delete_topics.DeletableTopicResult:
+    return delete_topics.DeletableTopicResult(name=name, topic_id=topic_id, error_code=code, error_message=message)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+def error_response(
+    request: delete_topics.Request, context: RequestContext, code: int, message: str
+) -> delete_topics.Response:
     asked = dict.fromkeys(_asked(request, context.api_version))
-    return _delete_topics.Response(responses=[_failed(name, topic_id, code, message) for name, topic_id in asked])
+    return delete_topics.Response(responses=[_failed(name, topic_id, code, message) for name, topic_id in asked])
 
 
 API = Api(

@@ -7,7 +7,7 @@
 v2 flexible.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Need, Operation, ResourceType
@@ -16,18 +16,16 @@ from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_delete_records = messages.api(21)
+from lakestream.protocol.kafka.wire.generated import delete_records
 
 NO_OFFSET = -1
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: delete_records.Request, context: RequestContext) -> delete_records.Response:
     lookup = TopicLookup(context.broker.directory)
-    return _delete_records.Response(
+    return delete_records.Response(
         topics=[
-            _delete_records.DeleteRecordsTopicResult(
+            delete_records.DeleteRecordsTopicResult(
                 name=topic.name,
                 partitions=[
                     await _delete(topic.name, part, lookup, context.broker) async for part in in_turns(topic.partitions)
@@ -38,25 +36,31 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-async def _delete(name: str, part: Any, lookup: TopicLookup, broker: Broker) -> Any:
+async def _delete(
+    name: str, part: delete_records.request.DeleteRecordsPartition, lookup: TopicLookup, broker: Broker
+) -> delete_records.DeleteRecordsPartitionResult:
     try:
         entry, _ = await lookup.partition(name, NO_TOPIC_ID, part.partition_index)
         log_start = await broker.topics.delete_records(entry, part.partition_index, part.offset)
     except LakestreamError as error:
         return _failed(part, kafka_error(error)[0])
-    return _delete_records.DeleteRecordsPartitionResult(partition_index=part.partition_index, low_watermark=log_start)
+    return delete_records.DeleteRecordsPartitionResult(partition_index=part.partition_index, low_watermark=log_start)
 
 
-def _failed(part: Any, code: int) -> Any:
-    return _delete_records.DeleteRecordsPartitionResult(
+def _failed(
+    part: delete_records.request.DeleteRecordsPartition, code: int
+) -> delete_records.DeleteRecordsPartitionResult:
+    return delete_records.DeleteRecordsPartitionResult(
         partition_index=part.partition_index, low_watermark=NO_OFFSET, error_code=code
     )
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _delete_records.Response(
+def error_response(
+    request: delete_records.Request, context: RequestContext, code: int, message: str
+) -> delete_records.Response:
+    return delete_records.Response(
         topics=[
-            _delete_records.DeleteRecordsTopicResult(
+            delete_records.DeleteRecordsTopicResult(
                 name=topic.name, partitions=[_failed(part, code) for part in topic.partitions]
             )
             for topic in request.topics

@@ -7,22 +7,19 @@ v2 flexible. v3 the producer's last id and epoch (KIP-360), which matter to tran
 may be answered.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from lakestream.broker.broker import Broker
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest
 from lakestream.protocol.kafka.errors import KafkaError, Refused
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.wire import messages
-
-_init_producer_id = messages.api(22)
+from lakestream.protocol.kafka.wire.generated import init_producer_id
 
 FIRST_EPOCH = 0
 NO_PRODUCER, NO_EPOCH = -1, -1
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: init_producer_id.Request, context: RequestContext) -> init_producer_id.Response:
     if request.transactional_id == "":
         raise InvalidRequest("an empty transactional id: leave it out for an idempotent producer")
     if request.transactional_id is not None:
@@ -32,12 +29,14 @@ async def handle(request: Any, context: RequestContext) -> Any:
         )
     if (request.producer_id == NO_PRODUCER) != (request.producer_epoch == NO_EPOCH):
         raise InvalidRequest("a producer's last id without its epoch, or an epoch without id: send both, or neither")
-    broker: Broker = context.broker
-    return _init_producer_id.Response(producer_id=await broker.producer_ids.next(), producer_epoch=FIRST_EPOCH)
+    broker = context.broker
+    return init_producer_id.Response(producer_id=await broker.producer_ids.next(), producer_epoch=FIRST_EPOCH)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _init_producer_id.Response(error_code=code, producer_id=NO_PRODUCER, producer_epoch=NO_EPOCH)
+def error_response(
+    request: init_producer_id.Request, context: RequestContext, code: int, message: str
+) -> init_producer_id.Response:
+    return init_producer_id.Response(error_code=code, producer_id=NO_PRODUCER, producer_epoch=NO_EPOCH)
 
 
 API = Api(

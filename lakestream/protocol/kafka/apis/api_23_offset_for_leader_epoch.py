@@ -7,7 +7,7 @@
 v4 flexible.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Need, Operation, ResourceType
@@ -17,16 +17,14 @@ from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_epochs = messages.api(23)
+from lakestream.protocol.kafka.wire.generated import offset_for_leader_epoch as epochs
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: epochs.Request, context: RequestContext) -> epochs.Response:
     lookup = TopicLookup(context.broker.directory)
-    return _epochs.Response(
+    return epochs.Response(
         topics=[
-            _epochs.OffsetForLeaderTopicResult(
+            epochs.OffsetForLeaderTopicResult(
                 topic=topic.topic,
                 partitions=[
                     await _end(topic.topic, part, lookup, context.broker) async for part in in_turns(topic.partitions)
@@ -37,7 +35,9 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-async def _end(name: str, part: Any, lookup: TopicLookup, broker: Broker) -> Any:
+async def _end(
+    name: str, part: epochs.request.OffsetForLeaderPartition, lookup: TopicLookup, broker: Broker
+) -> epochs.EpochEndOffset:
     try:
         _, partition = await lookup.partition(name, NO_TOPIC_ID, part.partition)
         check_leader_epoch(part.current_leader_epoch)
@@ -45,18 +45,18 @@ async def _end(name: str, part: Any, lookup: TopicLookup, broker: Broker) -> Any
     except LakestreamError as error:
         return _failed(part, kafka_error(error)[0])
     if part.leader_epoch > LEADER_EPOCH:
-        return _epochs.EpochEndOffset(partition=part.partition)
-    return _epochs.EpochEndOffset(partition=part.partition, leader_epoch=LEADER_EPOCH, end_offset=tail.next_offset)
+        return epochs.EpochEndOffset(partition=part.partition)
+    return epochs.EpochEndOffset(partition=part.partition, leader_epoch=LEADER_EPOCH, end_offset=tail.next_offset)
 
 
-def _failed(part: Any, code: int) -> Any:
-    return _epochs.EpochEndOffset(partition=part.partition, error_code=code)
+def _failed(part: epochs.request.OffsetForLeaderPartition, code: int) -> epochs.EpochEndOffset:
+    return epochs.EpochEndOffset(partition=part.partition, error_code=code)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _epochs.Response(
+def error_response(request: epochs.Request, context: RequestContext, code: int, message: str) -> epochs.Response:
+    return epochs.Response(
         topics=[
-            _epochs.OffsetForLeaderTopicResult(
+            epochs.OffsetForLeaderTopicResult(
                 topic=topic.topic, partitions=[_failed(part, code) for part in topic.partitions]
             )
             for topic in request.topics

@@ -9,8 +9,10 @@
 v1 sources and synonyms. v3 types and documentation. v4 flexible.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Operation
@@ -26,9 +28,7 @@ from lakestream.protocol.kafka.apis.config_resources import BROKER, GROUP, TOPIC
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_describe_configs = messages.api(32)
+from lakestream.protocol.kafka.wire.generated import describe_configs
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 """As much as it takes to describe all topics of a large cluster. Each is kilobytes for a few bytes of the request, so
@@ -40,13 +40,13 @@ FIXED_BYTES = 16
 class Shown(NamedTuple):
     """Configs as they are sent. Many resources share one."""
 
-    configs: list[Any]
+    configs: list[describe_configs.DescribeConfigsResourceResult]
     bytes: int
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: describe_configs.Request, context: RequestContext) -> describe_configs.Response:
     made: dict[Hashable, Shown] = {}
-    results: list[Any] = []
+    results: list[describe_configs.DescribeConfigsResult] = []
     answer_bytes = 0
     async for resource in in_turns(request.resources):
         result, result_bytes = await _describe(resource, request, made, context.broker)
@@ -54,10 +54,15 @@ async def handle(request: Any, context: RequestContext) -> Any:
         if answer_bytes > ANSWER_BYTES_MAX:
             raise InvalidRequest("too many configs for one answer: ask for fewer resources at once, or for single keys")
         results.append(result)
-    return _describe_configs.Response(results=results)
+    return describe_configs.Response(results=results)
 
 
-async def _describe(resource: Any, request: Any, made: dict[Hashable, Shown], broker: Broker) -> tuple[Any, int]:
+async def _describe(
+    resource: describe_configs.request.DescribeConfigsResource,
+    request: describe_configs.Request,
+    made: dict[Hashable, Shown],
+    broker: Broker,
+) -> tuple[describe_configs.DescribeConfigsResult, int]:
     """The result, and about how many bytes it is."""
     try:
         config = await _config(resource, broker)
@@ -69,13 +74,13 @@ async def _describe(resource: Any, request: Any, made: dict[Hashable, Shown], br
     if kind not in made:
         entries = [entry for entry in _entries(resource, config, broker) if not keys or entry.name in keys]
         made[kind] = _shown(entries, request)
-    result = _describe_configs.DescribeConfigsResult(
+    result = describe_configs.DescribeConfigsResult(
         resource_type=resource.resource_type, resource_name=resource.resource_name, configs=made[kind].configs
     )
     return result, made[kind].bytes
 
 
-async def _config(resource: Any, broker: Broker) -> Mapping[str, str]:
+async def _config(resource: describe_configs.request.DescribeConfigsResource, broker: Broker) -> Mapping[str, str]:
     """What was set on the resource: with its type, all that its entries depend on. Raises why there are none."""
     if resource.resource_type == TOPIC:
         return (await topic_of(resource, broker)).topic.config
@@ -92,7 +97,9 @@ async def _config(resource: Any, broker: Broker) -> Mapping[str, str]:
     return {"broker.id": resource.resource_name}
 
 
-def _entries(resource: Any, config: Mapping[str, str], broker: Broker) -> Iterable[ConfigEntry]:
+def _entries(
+    resource: describe_configs.request.DescribeConfigsResource, config: Mapping[str, str], broker: Broker
+) -> Iterable[ConfigEntry]:
     if resource.resource_type == TOPIC:
         return topic_entries(config)
     if resource.resource_type == GROUP:
@@ -100,19 +107,21 @@ def _entries(resource: Any, config: Mapping[str, str], broker: Broker) -> Iterab
     return broker_entries(broker) if resource.resource_name else ()  # '': defaults of the cluster, which has none
 
 
-def _shown(entries: list[ConfigEntry], request: Any) -> Shown:
+def _shown(entries: list[ConfigEntry], request: describe_configs.Request) -> Shown:
     configs = [_shown_entry(entry, request) for entry in entries]
     return Shown(configs, sum(map(_bytes, configs)))
 
 
-def _bytes(config: Any) -> int:
+def _bytes(config: describe_configs.DescribeConfigsResourceResult) -> int:
     texts = [config.name, config.value, config.documentation]
     texts += [text for synonym in config.synonyms for text in (synonym.name, synonym.value)]
     return FIXED_BYTES + sum(len(text) for text in texts if text is not None)
 
 
-def _shown_entry(entry: ConfigEntry, request: Any) -> Any:
-    return _describe_configs.DescribeConfigsResourceResult(
+def _shown_entry(
+    entry: ConfigEntry, request: describe_configs.Request
+) -> describe_configs.DescribeConfigsResourceResult:
+    return describe_configs.DescribeConfigsResourceResult(
         name=entry.name,
         value=entry.value,
         read_only=entry.read_only,
@@ -123,18 +132,19 @@ def _shown_entry(entry: ConfigEntry, request: Any) -> Any:
     )
 
 
-def _synonyms(entry: ConfigEntry) -> list[Any]:
+def _synonyms(entry: ConfigEntry) -> list[describe_configs.DescribeConfigsSynonym]:
     values = [(entry.value, entry.source)]
     if entry.source is ConfigSource.DYNAMIC_TOPIC:
         values.append((entry.default, ConfigSource.DEFAULT))
     return [
-        _describe_configs.DescribeConfigsSynonym(name=entry.name, value=value, source=source)
-        for value, source in values
+        describe_configs.DescribeConfigsSynonym(name=entry.name, value=value, source=source) for value, source in values
     ]
 
 
-def _failed(resource: Any, code: int, message: str) -> Any:
-    return _describe_configs.DescribeConfigsResult(
+def _failed(
+    resource: describe_configs.request.DescribeConfigsResource, code: int, message: str
+) -> describe_configs.DescribeConfigsResult:
+    return describe_configs.DescribeConfigsResult(
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
         error_code=code,
@@ -142,8 +152,10 @@ def _failed(resource: Any, code: int, message: str) -> Any:
     )
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _describe_configs.Response(results=[_failed(resource, code, message) for resource in request.resources])
+def error_response(
+    request: describe_configs.Request, context: RequestContext, code: int, message: str
+) -> describe_configs.Response:
+    return describe_configs.Response(results=[_failed(resource, code, message) for resource in request.resources])
 
 
 API = Api(

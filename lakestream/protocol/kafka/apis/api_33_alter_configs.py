@@ -7,7 +7,7 @@
 v2 flexible.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Operation
@@ -16,14 +16,12 @@ from lakestream.protocol.kafka.apis.config_resources import check_alterable, on_
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_alter_configs = messages.api(33)
+from lakestream.protocol.kafka.wire.generated import alter_configs
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: alter_configs.Request, context: RequestContext) -> alter_configs.Response:
     twice = repeated(request.resources)
-    return _alter_configs.Response(
+    return alter_configs.Response(
         responses=[
             await _alter(resource, twice, context.broker, validate_only=request.validate_only)
             async for resource in in_turns(request.resources)
@@ -31,7 +29,13 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-async def _alter(resource: Any, twice: set[tuple[int, str]], broker: Broker, *, validate_only: bool) -> Any:
+async def _alter(
+    resource: alter_configs.request.AlterConfigsResource,
+    twice: set[tuple[int, str]],
+    broker: Broker,
+    *,
+    validate_only: bool,
+) -> alter_configs.AlterConfigsResourceResponse:
     try:
         check_alterable(resource, twice)
         entry = await topic_of(resource, broker)
@@ -41,17 +45,22 @@ async def _alter(resource: Any, twice: set[tuple[int, str]], broker: Broker, *, 
     return _answered(resource)
 
 
-def _config(resource: Any) -> dict[str, str]:
+def _config(resource: alter_configs.request.AlterConfigsResource) -> dict[str, str]:
     if len({config.name for config in resource.configs}) < len(resource.configs):
         raise InvalidRequest(f"a config of '{resource.resource_name}' comes twice in the request; name it once")
-    for config in resource.configs:
-        if config.value is None:
-            raise InvalidRequest(f"topic config '{config.name}' has no value; leave it out to have the default")
-    return {config.name: config.value for config in resource.configs}
+    return {config.name: _value(config) for config in resource.configs}
 
 
-def _answered(resource: Any, code: int = 0, message: str | None = None) -> Any:
-    return _alter_configs.AlterConfigsResourceResponse(
+def _value(config: alter_configs.request.AlterableConfig) -> str:
+    if config.value is None:
+        raise InvalidRequest(f"topic config '{config.name}' has no value; leave it out to have the default")
+    return config.value
+
+
+def _answered(
+    resource: alter_configs.request.AlterConfigsResource, code: int = 0, message: str | None = None
+) -> alter_configs.AlterConfigsResourceResponse:
+    return alter_configs.AlterConfigsResourceResponse(
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
         error_code=code,
@@ -59,8 +68,10 @@ def _answered(resource: Any, code: int = 0, message: str | None = None) -> Any:
     )
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _alter_configs.Response(responses=[_answered(resource, code, message) for resource in request.resources])
+def error_response(
+    request: alter_configs.Request, context: RequestContext, code: int, message: str
+) -> alter_configs.Response:
+    return alter_configs.Response(responses=[_answered(resource, code, message) for resource in request.resources])
 
 
 API = Api(

@@ -8,8 +8,9 @@
 v2 flexible. v3 an error code for the whole. v4 total and usable bytes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
@@ -18,30 +19,28 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.topic import PartitionId
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_log_dirs = messages.api(35)
+from lakestream.protocol.kafka.wire.generated import describe_log_dirs
 
 LOG_DIR = "lakestream"
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: describe_log_dirs.Request, context: RequestContext) -> describe_log_dirs.Response:
+    broker = context.broker
     await broker.directory.refresh()
     shown = {
         entry.topic.name: list(_own_partitions(entry, wanted, broker))
         async for entry, wanted in in_turns(_asked(request, broker).values())
     }
     sizes = await broker.store.tails([partition for own in shown.values() for _, partition in own])
-    return _log_dirs.Response(
+    return describe_log_dirs.Response(
         results=[
-            _log_dirs.DescribeLogDirsResult(
+            describe_log_dirs.DescribeLogDirsResult(
                 log_dir=LOG_DIR,
                 topics=[
-                    _log_dirs.DescribeLogDirsTopic(
+                    describe_log_dirs.DescribeLogDirsTopic(
                         name=name,
                         partitions=[
-                            _log_dirs.DescribeLogDirsPartition(
+                            describe_log_dirs.DescribeLogDirsPartition(
                                 partition_index=index, partition_size=sizes[partition].bytes
                             )
                             for index, partition in own
@@ -56,7 +55,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-def _asked(request: Any, broker: Broker) -> dict[str, tuple[TopicEntry, set[int] | None]]:
+def _asked(request: describe_log_dirs.Request, broker: Broker) -> dict[str, tuple[TopicEntry, set[int] | None]]:
     """By name, topics with the partitions wanted of them (None: all). Those that do not exist are left out, as Kafka
     does, and of one that comes twice the last counts."""
     if request.topics is None:
@@ -73,8 +72,10 @@ def _own_partitions(entry: TopicEntry, wanted: set[int] | None, broker: Broker) 
             yield index, partitions[index]
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _log_dirs.Response(error_code=code)
+def error_response(
+    request: describe_log_dirs.Request, context: RequestContext, code: int, message: str
+) -> describe_log_dirs.Response:
+    return describe_log_dirs.Response(error_code=code)
 
 
 API = Api(

@@ -7,8 +7,9 @@
 v2 flexible. v3 THROTTLING_QUOTA_EXCEEDED may be answered.
 """
 
+from __future__ import annotations
+
 from collections import Counter
-from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Need, Operation, ResourceType
@@ -16,15 +17,13 @@ from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_create_partitions = messages.api(37)
+from lakestream.protocol.kafka.wire.generated import create_partitions
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: create_partitions.Request, context: RequestContext) -> create_partitions.Response:
     counts = Counter(asked.name for asked in request.topics)
     once = {asked.name: asked for asked in request.topics}
-    return _create_partitions.Response(
+    return create_partitions.Response(
         results=[
             await _grow(asked, counts[name], context.broker, validate_only=request.validate_only)
             async for name, asked in in_turns(once.items())
@@ -32,7 +31,9 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-async def _grow(asked: Any, times: int, broker: Broker, *, validate_only: bool) -> Any:
+async def _grow(
+    asked: create_partitions.request.CreatePartitionsTopic, times: int, broker: Broker, *, validate_only: bool
+) -> create_partitions.CreatePartitionsTopicResult:
     try:
         if times > 1:
             raise InvalidRequest(f"topic '{asked.name}' comes {times} times in the request; name it once")
@@ -44,7 +45,7 @@ async def _grow(asked: Any, times: int, broker: Broker, *, validate_only: bool) 
     return _answered(asked.name)
 
 
-def _check_assignments(asked: Any, added: int) -> None:
+def _check_assignments(asked: create_partitions.request.CreatePartitionsTopic, added: int) -> None:
     """A count that does not grow is for the verb to refuse."""
     if asked.assignments is None or added <= 0:
         return
@@ -60,13 +61,15 @@ def _bad_assignment(message: str) -> Refused:
     return Refused(KafkaError.INVALID_REPLICA_ASSIGNMENT, message)
 
 
-def _answered(name: str, code: int = 0, message: str | None = None) -> Any:
-    return _create_partitions.CreatePartitionsTopicResult(name=name, error_code=code, error_message=message)
+def _answered(name: str, code: int = 0, message: str | None = None) -> create_partitions.CreatePartitionsTopicResult:
+    return create_partitions.CreatePartitionsTopicResult(name=name, error_code=code, error_message=message)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
+def error_response(
+    request: create_partitions.Request, context: RequestContext, code: int, message: str
+) -> create_partitions.Response:
     names = dict.fromkeys(asked.name for asked in request.topics)
-    return _create_partitions.Response(results=[_answered(name, code, message) for name in names])
+    return create_partitions.Response(results=[_answered(name, code, message) for name in names])
 
 
 API = Api(

@@ -3,7 +3,7 @@
 v2 flexible.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Need, Operation, ResourceType
@@ -11,14 +11,12 @@ from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_delete = messages.api(42)
+from lakestream.protocol.kafka.wire.generated import delete_groups
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: delete_groups.Request, context: RequestContext) -> delete_groups.Response:
     names = dict.fromkeys(request.groups_names)
-    return _delete.Response(
+    return delete_groups.Response(
         results=[_result(name, await _delete_one(name, context.broker)) async for name in in_turns(names)]
     )
 
@@ -31,12 +29,14 @@ async def _delete_one(name: str, broker: Broker) -> int:
     return KafkaError.NONE
 
 
-def _result(name: str, code: int) -> Any:
-    return _delete.DeletableGroupResult(group_id=name, error_code=code)
+def _result(name: str, code: int) -> delete_groups.DeletableGroupResult:
+    return delete_groups.DeletableGroupResult(group_id=name, error_code=code)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _delete.Response(results=[_result(name, code) for name in dict.fromkeys(request.groups_names)])
+def error_response(
+    request: delete_groups.Request, context: RequestContext, code: int, message: str
+) -> delete_groups.Response:
+    return delete_groups.Response(results=[_result(name, code) for name in dict.fromkeys(request.groups_names)])
 
 
 API = Api(

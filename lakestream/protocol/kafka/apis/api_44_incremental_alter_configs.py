@@ -7,7 +7,7 @@
 v1 flexible.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Operation
@@ -17,16 +17,14 @@ from lakestream.protocol.kafka.apis.config_resources import check_alterable, on_
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_alter_configs = messages.api(44)
+from lakestream.protocol.kafka.wire.generated import incremental_alter_configs as alter_configs
 
 OPERATIONS = frozenset(ConfigOperation)
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: alter_configs.Request, context: RequestContext) -> alter_configs.Response:
     twice = repeated(request.resources)
-    return _alter_configs.Response(
+    return alter_configs.Response(
         responses=[
             await _alter(resource, twice, context.broker, validate_only=request.validate_only)
             async for resource in in_turns(request.resources)
@@ -34,7 +32,13 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-async def _alter(resource: Any, twice: set[tuple[int, str]], broker: Broker, *, validate_only: bool) -> Any:
+async def _alter(
+    resource: alter_configs.request.AlterConfigsResource,
+    twice: set[tuple[int, str]],
+    broker: Broker,
+    *,
+    validate_only: bool,
+) -> alter_configs.AlterConfigsResourceResponse:
     try:
         check_alterable(resource, twice)
         edits = _edits(resource)
@@ -44,7 +48,7 @@ async def _alter(resource: Any, twice: set[tuple[int, str]], broker: Broker, *, 
     return _answered(resource)
 
 
-def _edits(resource: Any) -> list[ConfigEdit]:
+def _edits(resource: alter_configs.request.AlterConfigsResource) -> list[ConfigEdit]:
     if len({config.name for config in resource.configs}) < len(resource.configs):
         raise InvalidRequest(f"a config of '{resource.resource_name}' comes twice in the request; name it once")
     for config in resource.configs:
@@ -55,8 +59,10 @@ def _edits(resource: Any) -> list[ConfigEdit]:
     ]
 
 
-def _answered(resource: Any, code: int = 0, message: str | None = None) -> Any:
-    return _alter_configs.AlterConfigsResourceResponse(
+def _answered(
+    resource: alter_configs.request.AlterConfigsResource, code: int = 0, message: str | None = None
+) -> alter_configs.AlterConfigsResourceResponse:
+    return alter_configs.AlterConfigsResourceResponse(
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
         error_code=code,
@@ -64,8 +70,10 @@ def _answered(resource: Any, code: int = 0, message: str | None = None) -> Any:
     )
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _alter_configs.Response(responses=[_answered(resource, code, message) for resource in request.resources])
+def error_response(
+    request: alter_configs.Request, context: RequestContext, code: int, message: str
+) -> alter_configs.Response:
+    return alter_configs.Response(responses=[_answered(resource, code, message) for resource in request.resources])
 
 
 API = Api(

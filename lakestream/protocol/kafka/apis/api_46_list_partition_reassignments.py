@@ -3,21 +3,21 @@
 Partitions are not assigned to brokers, so nothing is being reassigned. `kafka-topics --describe` asks all the same.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.wire import messages
-
-_reassignments = messages.api(46)
+from lakestream.protocol.kafka.wire.generated import list_partition_reassignments as reassignments
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    return _reassignments.Response(topics=[])
+async def handle(request: reassignments.Request, context: RequestContext) -> reassignments.Response:
+    return reassignments.Response(topics=[])
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _reassignments.Response(error_code=code, error_message=message)
+def error_response(
+    request: reassignments.Request, context: RequestContext, code: int, message: str
+) -> reassignments.Response:
+    return reassignments.Response(error_code=code, error_message=message)
 
 
 API = Api(

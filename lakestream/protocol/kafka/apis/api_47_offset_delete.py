@@ -4,9 +4,8 @@
 - A group whose topics only its members know (not consumers) must be empty.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from lakestream.broker.broker import Broker
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import TopicPartition
@@ -15,13 +14,11 @@ from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_delete = messages.api(47)
+from lakestream.protocol.kafka.wire.generated import offset_delete
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: offset_delete.Request, context: RequestContext) -> offset_delete.Response:
+    broker = context.broker
     lookup = TopicLookup(broker.directory)
     asked = [
         (topic.name, await asked_partitions(lookup, topic.name, NO_TOPIC_ID, topic.partitions))
@@ -29,22 +26,27 @@ async def handle(request: Any, context: RequestContext) -> Any:
     ]
     partitions = {found: name for name, parts in asked for _, found in parts if not isinstance(found, LakestreamError)}
     refused = await broker.groups.administration.delete_offsets(request.group_id, partitions)
-    return _delete.Response(
+    return offset_delete.Response(
         topics=[
-            _delete.OffsetDeleteResponseTopic(name=name, partitions=[_answer(part, refused) for part in parts])
+            offset_delete.OffsetDeleteResponseTopic(name=name, partitions=[_answer(part, refused) for part in parts])
             for name, parts in asked
         ]
     )
 
 
-def _answer(asked: AskedPartition, refused: dict[TopicPartition, LakestreamError]) -> Any:
+def _answer(
+    asked: AskedPartition[offset_delete.request.OffsetDeleteRequestPartition],
+    refused: dict[TopicPartition, LakestreamError],
+) -> offset_delete.OffsetDeleteResponsePartition:
     error = asked.found if isinstance(asked.found, LakestreamError) else refused.get(asked.found)
     code = KafkaError.NONE if error is None else kafka_error(error)[0]
-    return _delete.OffsetDeleteResponsePartition(partition_index=asked.part.partition_index, error_code=code)
+    return offset_delete.OffsetDeleteResponsePartition(partition_index=asked.part.partition_index, error_code=code)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _delete.Response(error_code=code, topics=[])
+def error_response(
+    request: offset_delete.Request, context: RequestContext, code: int, message: str
+) -> offset_delete.Response:
+    return offset_delete.Response(error_code=code, topics=[])
 
 
 API = Api(

@@ -7,28 +7,25 @@
 v1 endpoint types. v2 fenced brokers.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from lakestream.broker.broker import Broker
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.kafka.apis.operations import ALL_ON_CLUSTER, NOT_ASKED
 from lakestream.protocol.kafka.errors import KafkaError, Refused
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.wire import messages
-
-_cluster = messages.api(60)
+from lakestream.protocol.kafka.wire.generated import describe_cluster
 
 BROKERS, CONTROLLERS = 1, 2
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: describe_cluster.Request, context: RequestContext) -> describe_cluster.Response:
     _check_endpoints(request.endpoint_type)
-    broker: Broker = context.broker
-    return _cluster.Response(
+    broker = context.broker
+    return describe_cluster.Response(
         cluster_id=broker.cluster.cluster_id,
         controller_id=broker.cluster.controller_id(),
         brokers=[
-            _cluster.DescribeClusterBroker(broker_id=each.id, host=each.host, port=each.port, rack=each.rack)
+            describe_cluster.DescribeClusterBroker(broker_id=each.id, host=each.host, port=each.port, rack=each.rack)
             for each in broker.cluster.live()
         ],
         cluster_authorized_operations=ALL_ON_CLUSTER if request.include_cluster_authorized_operations else NOT_ASKED,
@@ -44,8 +41,10 @@ def _check_endpoints(endpoint_type: int) -> None:
         )
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _cluster.Response(error_code=code, error_message=message)
+def error_response(
+    request: describe_cluster.Request, context: RequestContext, code: int, message: str
+) -> describe_cluster.Response:
+    return describe_cluster.Response(error_code=code, error_message=message)
 
 
 API = Api(

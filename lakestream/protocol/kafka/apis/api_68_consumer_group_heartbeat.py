@@ -8,7 +8,9 @@
 v1 member ids are made by the member. v1 subscription by regular expression.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.asks import ConsumerHeartbeatAsk
@@ -19,18 +21,16 @@ from lakestream.model.group import TopicPartition
 from lakestream.protocol.kafka.apis.group_client import client_of
 from lakestream.protocol.kafka.apis.group_topics import by_topic
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.wire import messages
-
-_heartbeat = messages.api(68)
+from lakestream.protocol.kafka.wire.generated import consumer_group_heartbeat as heartbeat
 
 MEMBER_ID_FROM_VERSION = 1
 UNCHANGED_MS = -1
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: heartbeat.Request, context: RequestContext) -> heartbeat.Response:
+    broker = context.broker
     answer = await broker.groups.coordinator.consumer_heartbeat(_ask(request, context, broker))
-    return _heartbeat.Response(
+    return heartbeat.Response(
         member_id=answer.member_id,
         member_epoch=answer.member_epoch,
         heartbeat_interval=answer.heartbeat_interval_ms,
@@ -38,7 +38,7 @@ async def handle(request: Any, context: RequestContext) -> Any:
     )
 
 
-def _ask(request: Any, context: RequestContext, broker: Broker) -> ConsumerHeartbeatAsk:
+def _ask(request: heartbeat.Request, context: RequestContext, broker: Broker) -> ConsumerHeartbeatAsk:
     makes_own_id = context.api_version >= MEMBER_ID_FROM_VERSION
     given_id = not makes_own_id and not request.member_id and request.member_epoch == JOINING_EPOCH
     topics = request.subscribed_topic_names
@@ -58,21 +58,21 @@ def _ask(request: Any, context: RequestContext, broker: Broker) -> ConsumerHeart
     )
 
 
-def _owned(topics: Any) -> Assignment:
+def _owned(topics: Sequence[heartbeat.request.TopicPartitions]) -> Assignment:
     return frozenset(TopicPartition(bytes(each.topic_id), number) for each in topics for number in each.partitions)
 
 
-def _assignment(assignment: Assignment) -> Any:
-    return _heartbeat.Assignment(
+def _assignment(assignment: Assignment) -> heartbeat.Assignment:
+    return heartbeat.Assignment(
         topic_partitions=[
-            _heartbeat.TopicPartitions(topic_id=topic, partitions=numbers)
+            heartbeat.TopicPartitions(topic_id=topic, partitions=numbers)
             for topic, numbers in by_topic(assignment).items()
         ]
     )
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _heartbeat.Response(error_code=code, error_message=message)
+def error_response(request: heartbeat.Request, context: RequestContext, code: int, message: str) -> heartbeat.Response:
+    return heartbeat.Response(error_code=code, error_message=message)
 
 
 API = Api(

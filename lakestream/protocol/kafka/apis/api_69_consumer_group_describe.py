@@ -6,7 +6,7 @@
 v1 member types.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import Directory
@@ -19,21 +19,19 @@ from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_describe = messages.api(69)
+from lakestream.protocol.kafka.wire.generated import consumer_group_describe as describe
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: describe.Request, context: RequestContext) -> describe.Response:
     operations = ALL_ON_GROUP if request.include_authorized_operations else NOT_ASKED
-    return _describe.Response(
+    return describe.Response(
         groups=[await _group(name, operations, context.broker) async for name in in_turns(request.group_ids)]
     )
 
 
-async def _group(name: str, operations: int, broker: Broker) -> Any:
+async def _group(name: str, operations: int, broker: Broker) -> describe.DescribedGroup:
     try:
         described = await broker.groups.administration.describe_consumer(name)
     except LakestreamError as error:
@@ -41,8 +39,8 @@ async def _group(name: str, operations: int, broker: Broker) -> Any:
     return _described(described, operations, broker.directory)
 
 
-def _described(group: ConsumerDescription, operations: int, directory: Directory) -> Any:
-    return _describe.DescribedGroup(
+def _described(group: ConsumerDescription, operations: int, directory: Directory) -> describe.DescribedGroup:
+    return describe.DescribedGroup(
         group_id=group.group,
         group_state=group.phase,
         group_epoch=group.epoch,
@@ -53,9 +51,9 @@ def _described(group: ConsumerDescription, operations: int, directory: Directory
     )
 
 
-def _member(described: ConsumerMemberDescription, directory: Directory) -> Any:
+def _member(described: ConsumerMemberDescription, directory: Directory) -> describe.Member:
     member = described.member
-    return _describe.Member(
+    return describe.Member(
         member_id=member.id,
         instance_id=member.instance_id,
         rack_id=member.rack,
@@ -70,17 +68,17 @@ def _member(described: ConsumerMemberDescription, directory: Directory) -> Any:
     )
 
 
-def _assignment(assignment: Assignment, directory: Directory) -> Any:
-    return _describe.Assignment(
+def _assignment(assignment: Assignment, directory: Directory) -> describe.Assignment:
+    return describe.Assignment(
         topic_partitions=[
-            _describe.TopicPartitions(topic_id=topic, topic_name=name, partitions=numbers)
+            describe.TopicPartitions(topic_id=topic, topic_name=name, partitions=numbers)
             for topic, name, numbers in named_by_topic(assignment, directory)
         ]
     )
 
 
-def _failed(name: str, operations: int, code: int, message: str) -> Any:
-    return _describe.DescribedGroup(
+def _failed(name: str, operations: int, code: int, message: str) -> describe.DescribedGroup:
+    return describe.DescribedGroup(
         group_id=name,
         error_code=code,
         error_message=message,
@@ -91,8 +89,8 @@ def _failed(name: str, operations: int, code: int, message: str) -> Any:
     )
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _describe.Response(groups=[_failed(name, NOT_ASKED, code, message) for name in request.group_ids])
+def error_response(request: describe.Request, context: RequestContext, code: int, message: str) -> describe.Response:
+    return describe.Response(groups=[_failed(name, NOT_ASKED, code, message) for name in request.group_ids])
 
 
 API = Api(

@@ -6,29 +6,28 @@
 v0 the metrics of clients alone. v1 types to choose from; none means all.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from typing import Any
 
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.kafka.apis.config_resources import BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP, TOPIC
 from lakestream.protocol.kafka.errors import KafkaError
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.wire import messages
-
-_list = messages.api(74)
+from lakestream.protocol.kafka.wire.generated import list_config_resources
 
 TYPES_FROM_VERSION = 1
 KNOWN = (TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP)
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
+async def handle(request: list_config_resources.Request, context: RequestContext) -> list_config_resources.Response:
     types = request.resource_types if context.api_version >= TYPES_FROM_VERSION else [CLIENT_METRICS]
     if any(each not in KNOWN for each in types):
-        return _list.Response(error_code=KafkaError.UNSUPPORTED_VERSION, config_resources=[])
-    return _list.Response(
+        return list_config_resources.Response(error_code=KafkaError.UNSUPPORTED_VERSION, config_resources=[])
+    return list_config_resources.Response(
         config_resources=[
-            _list.ConfigResource(resource_name=name, resource_type=each)
+            list_config_resources.ConfigResource(resource_name=name, resource_type=each)
             for each in dict.fromkeys(types or KNOWN)
             for name in _names(each, context.broker)
         ]
@@ -41,8 +40,10 @@ def _names(kind: int, broker: Broker) -> Iterable[str]:
     return [str(each.id) for each in broker.cluster.listed()] if kind == BROKER else ()
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _list.Response(error_code=code, config_resources=[])
+def error_response(
+    request: list_config_resources.Request, context: RequestContext, code: int, message: str
+) -> list_config_resources.Response:
+    return list_config_resources.Response(error_code=code, config_resources=[])
 
 
 API = Api(

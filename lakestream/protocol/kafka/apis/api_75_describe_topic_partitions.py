@@ -5,7 +5,7 @@
 - Leaders are named as by Metadata. Lists of eligible leaders are empty, never null: Java tools trip over null.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.leaders import leader_ids, near, zone_of_client
@@ -18,23 +18,21 @@ from lakestream.protocol.kafka.apis.operations import ALL_ON_TOPIC
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.turns import in_turns
-from lakestream.protocol.kafka.wire import messages
-
-_describe = messages.api(75)
+from lakestream.protocol.kafka.wire.generated import describe_topic_partitions as describe
 
 PAGE_PARTITIONS_MAX = 2_000
 """As Kafka's max.request.partition.size.limit."""
 
 
-async def handle(request: Any, context: RequestContext) -> Any:
-    broker: Broker = context.broker
+async def handle(request: describe.Request, context: RequestContext) -> describe.Response:
+    broker = context.broker
     await broker.directory.refresh()
     leaders = tuple(each.id for each in near(broker.cluster.live(), zone_of_client(context.client_id)))
     left = min(max(request.response_partition_limit, 1), PAGE_PARTITIONS_MAX)
-    topics: list[Any] = []
+    topics: list[describe.DescribeTopicPartitionsResponseTopic] = []
     async for name, first in in_turns(_places(request, broker)):
         if not left:
-            return _describe.Response(topics=topics, next_cursor=_cursor(name, first))
+            return describe.Response(topics=topics, next_cursor=_cursor(name, first))
         try:
             topic = _known(name, broker)
         except LakestreamError as error:
@@ -44,11 +42,11 @@ async def handle(request: Any, context: RequestContext) -> Any:
         topics.append(_page(topic, range(first, end), leaders))
         left -= len(range(first, end))
         if end < len(topic.partitions):
-            return _describe.Response(topics=topics, next_cursor=_cursor(name, end))
-    return _describe.Response(topics=topics)
+            return describe.Response(topics=topics, next_cursor=_cursor(name, end))
+    return describe.Response(topics=topics)
 
 
-def _places(request: Any, broker: Broker) -> list[tuple[str, int]]:
+def _places(request: describe.Request, broker: Broker) -> list[tuple[str, int]]:
     """Names in order, each with the first partition wanted of it, from the cursor on."""
     names = {topic.name for topic in request.topics} or {entry.topic.name for entry in broker.directory.all()}
     cursor = request.cursor
@@ -74,14 +72,14 @@ def _known(name: str, broker: Broker) -> Topic:
     raise UnknownTopic(f"there is no topic '{name}'")
 
 
-def _page(topic: Topic, indexes: range, brokers: tuple[BrokerId, ...]) -> Any:
+def _page(topic: Topic, indexes: range, brokers: tuple[BrokerId, ...]) -> describe.DescribeTopicPartitionsResponseTopic:
     leaders = leader_ids(topic.id, len(topic.partitions), brokers)
-    return _describe.DescribeTopicPartitionsResponseTopic(
+    return describe.DescribeTopicPartitionsResponseTopic(
         name=topic.name,
         topic_id=topic.id,
         topic_authorized_operations=ALL_ON_TOPIC,
         partitions=[
-            _describe.DescribeTopicPartitionsResponsePartition(
+            describe.DescribeTopicPartitionsResponsePartition(
                 partition_index=index,
                 leader_id=leaders[index],
                 leader_epoch=LEADER_EPOCH,
@@ -95,16 +93,16 @@ def _page(topic: Topic, indexes: range, brokers: tuple[BrokerId, ...]) -> Any:
     )
 
 
-def _cursor(name: str, first: int) -> Any:
-    return _describe.Cursor(topic_name=name, partition_index=first)
+def _cursor(name: str, first: int) -> describe.Cursor:
+    return describe.Cursor(topic_name=name, partition_index=first)
 
 
-def _failed(name: str, code: int) -> Any:
-    return _describe.DescribeTopicPartitionsResponseTopic(name=name, error_code=code)
+def _failed(name: str, code: int) -> describe.DescribeTopicPartitionsResponseTopic:
+    return describe.DescribeTopicPartitionsResponseTopic(name=name, error_code=code)
 
 
-def error_response(request: Any, context: RequestContext, code: int, message: str) -> Any:
-    return _describe.Response(topics=[_failed(topic.name, code) for topic in request.topics])
+def error_response(request: describe.Request, context: RequestContext, code: int, message: str) -> describe.Response:
+    return describe.Response(topics=[_failed(topic.name, code) for topic in request.topics])
 
 
 API = Api(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Protocol
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
@@ -26,13 +26,20 @@ def on_configs(operation: Operation) -> Needs:
     )
 
 
-def repeated(resources: Sequence[Any]) -> set[tuple[int, str]]:
+class Resource(Protocol):
+    """What requests that describe or alter configs have in common."""
+
+    resource_type: int
+    resource_name: str
+
+
+def repeated(resources: Sequence[Resource]) -> set[tuple[int, str]]:
     """Resources that come more than once in a request: what is meant by that cannot be known."""
     counts = Counter((each.resource_type, each.resource_name) for each in resources)
     return {resource for resource, count in counts.items() if count > 1}
 
 
-async def topic_of(resource: Any, broker: Broker) -> TopicEntry:
+async def topic_of(resource: Resource, broker: Broker) -> TopicEntry:
     """Raises InvalidTopicName or UnknownTopic."""
     try:
         return await broker.directory.find(resource.resource_name)
@@ -42,7 +49,7 @@ async def topic_of(resource: Any, broker: Broker) -> TopicEntry:
         raise
 
 
-def check_alterable(resource: Any, twice: set[tuple[int, str]]) -> None:
+def check_alterable(resource: Resource, twice: set[tuple[int, str]]) -> None:
     if (resource.resource_type, resource.resource_name) in twice:
         raise InvalidRequest(f"'{resource.resource_name}' comes twice in the request; name it once")
     if resource.resource_type == BROKER:

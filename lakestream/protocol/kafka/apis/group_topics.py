@@ -5,7 +5,7 @@ Requests come topic by topic, and so do answers: `Asked` keeps one slot for each
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from lakestream.broker.directory import Directory
 from lakestream.model.errors import LakestreamError
@@ -15,17 +15,23 @@ from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.turns import in_turns
 
 
-class AskedPartition(NamedTuple):
+class _Part(Protocol):
+    partition_index: int
+
+
+Part = TypeVar("Part", bound=_Part)
+
+
+class AskedPartition(NamedTuple, Generic[Part]):
     """One partition of a request, and what it is or why it is not."""
 
-    part: Any
+    part: Part
     found: TopicPartition | LakestreamError
 
 
 async def asked_partitions(
-    lookup: TopicLookup, name: str | None, topic_id: TopicId, parts: Any
-) -> list[AskedPartition]:
-    """`parts` have a `partition_index`."""
+    lookup: TopicLookup, name: str | None, topic_id: TopicId, parts: Iterable[Part]
+) -> list[AskedPartition[Part]]:
     return [
         AskedPartition(part, await _found(lookup, name, topic_id, part.partition_index))
         async for part in in_turns(parts)
@@ -33,8 +39,8 @@ async def asked_partitions(
 
 
 def known_partitions(
-    lookup: TopicLookup, name: str | None, topic_id: TopicId, parts: Any
-) -> list[AskedPartition] | None:
+    lookup: TopicLookup, name: str | None, topic_id: TopicId, parts: Iterable[Part]
+) -> list[AskedPartition[Part]] | None:
     """The same, if all are known without asking anyone."""
     entry = lookup.known(name, topic_id)
     if entry is None:

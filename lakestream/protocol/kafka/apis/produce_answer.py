@@ -4,19 +4,18 @@ It counts the batches that have no answer yet; the last one sends it, or the tim
 under way reads "timed out" until it has landed, so that a timeout has nothing left to do but to send.
 """
 
+from __future__ import annotations
+
 import asyncio
 from functools import partial
-from typing import Any
 
 from lakestream.broker.produce import stored
 from lakestream.model.errors import LakestreamError, StoreUnavailable
 from lakestream.model.segment import BatchResult
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
-from lakestream.protocol.kafka.registry import CloseConnection, Started
-from lakestream.protocol.kafka.wire import messages
+from lakestream.protocol.kafka.registry import CloseConnection, Response, Started
+from lakestream.protocol.kafka.wire.generated import produce
 from lakestream.storage.records.errors import BadBatch
-
-_produce = messages.api(0)
 
 TIMEOUT_MS_MAX = 120_000
 """Longer than a flush can take with all its retries; nothing waits without an end."""
@@ -30,38 +29,39 @@ _TIMED_OUT_MESSAGE = "the batch was not durable in time; send it again"
 
 
 class Answer:
-    __slots__ = ("_done", "_failed", "_silent", "_timeout_ms", "_timer", "_under_way", "response")
+    __slots__ = ("_done", "_failed", "_silent", "_timeout_ms", "_timer", "_topics", "_under_way", "response")
 
     def __init__(self, *, silent: bool, timeout_ms: int) -> None:
         """`silent`: acks=0. Nothing is sent; if a batch fails the connection is closed."""
-        self.response = _produce.Response(responses=[])
+        self._topics: list[produce.TopicProduceResponse] = []
+        self.response = produce.Response(responses=self._topics)
         self._silent = silent
         self._timeout_ms = min(max(timeout_ms, TIMEOUT_MS_MIN), TIMEOUT_MS_MAX)
         self._under_way = 0
         self._failed = False
-        self._done: asyncio.Future[Any] | None = None
+        self._done: asyncio.Future[Response] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def topic(self, asked: Any) -> list[Any]:
+    def topic(self, asked: produce.request.TopicProduceData) -> list[produce.PartitionProduceResponse]:
         """Begin a topic. The list is for its partitions."""
-        partitions: list[Any] = []
-        self.response.responses.append(
-            _produce.TopicProduceResponse(name=asked.name, topic_id=asked.topic_id, partition_responses=partitions)
+        partitions: list[produce.PartitionProduceResponse] = []
+        self._topics.append(
+            produce.TopicProduceResponse(name=asked.name, topic_id=asked.topic_id, partition_responses=partitions)
         )
         return partitions
 
-    def expect(self, slot: Any, batch: "asyncio.Future[BatchResult]") -> None:
+    def expect(self, slot: produce.PartitionProduceResponse, batch: asyncio.Future[BatchResult]) -> None:
         self._under_way += 1
         slot.error_code, slot.error_message, slot.base_offset = _TIMED_OUT, _TIMED_OUT_MESSAGE, NO_OFFSET
         batch.add_done_callback(partial(self._landed, slot))
 
-    def refuse(self, slot: Any, error: LakestreamError) -> None:
+    def refuse(self, slot: produce.PartitionProduceResponse, error: LakestreamError) -> None:
         self._failed = True
         slot.error_code, slot.error_message = kafka_error(error)
         slot.base_offset = NO_OFFSET
         if isinstance(error, BadBatch) and error.record_errors:
             slot.record_errors = [
-                _produce.BatchIndexAndErrorMessage(batch_index=index, batch_index_error_message=message)
+                produce.BatchIndexAndErrorMessage(batch_index=index, batch_index_error_message=message)
                 for index, message in error.record_errors
             ]
 
@@ -76,7 +76,7 @@ class Answer:
         self._timer = loop.call_later(self._timeout_ms / 1000, self._timed_out)
         return self._done
 
-    def _landed(self, slot: Any, batch: "asyncio.Future[BatchResult]") -> None:
+    def _landed(self, slot: produce.PartitionProduceResponse, batch: asyncio.Future[BatchResult]) -> None:
         """A batch that the store refused has a log start, too: without one, Java's producer takes UNKNOWN_PRODUCER_ID
         for a matter of time and sends the same batch again until it gives up, where it should begin anew."""
         self._under_way -= 1
@@ -99,7 +99,7 @@ class Answer:
         if self._done is not None:
             self._finish(self._done)
 
-    def _finish(self, done: "asyncio.Future[Any]") -> None:
+    def _finish(self, done: asyncio.Future[Response]) -> None:
         if self._timer is not None:
             self._timer.cancel()
         if done.done():

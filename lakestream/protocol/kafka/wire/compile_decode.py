@@ -14,9 +14,10 @@ from typing import Any, NoReturn
 from lakestream.protocol.kafka.wire.describe import Field, Message, Struct
 from lakestream.protocol.kafka.wire.errors import MalformedRequest
 from lakestream.protocol.kafka.wire.primitives import ELEMENTS_MAX, FORMATS, STRING_BYTES_MAX, read_uvarint, skip_tags
+from lakestream.protocol.kafka.wire.shapes import Shape
 from lakestream.protocol.kafka.wire.source import Source
 
-Decode = Callable[[memoryview, int], tuple[Any, int]]
+Decode = Callable[[memoryview, int], tuple[Shape, int]]
 
 
 def compile_decode(message: Message, shapes: dict[str, Any]) -> Decode:

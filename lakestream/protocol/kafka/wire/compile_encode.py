@@ -14,10 +14,11 @@ from typing import Any
 from lakestream.protocol.kafka.wire.describe import Field, Message, Struct
 from lakestream.protocol.kafka.wire.primitives import FORMATS, ONE_BYTE, STRING_BYTES_MAX, uvarint
 from lakestream.protocol.kafka.wire.records import Buffer, Iovec
+from lakestream.protocol.kafka.wire.shapes import Shape
 from lakestream.protocol.kafka.wire.source import Source
 
-Encode = Callable[[Any, list[Buffer]], None]
-EncodeInTurns = Callable[[Any, list[Buffer]], Iterator[None]]
+Encode = Callable[[Shape, list[Buffer]], None]
+EncodeInTurns = Callable[[Shape, list[Buffer]], Iterator[None]]
 
 
 def compile_encode(message: Message, shapes: dict[str, Any]) -> Encode:

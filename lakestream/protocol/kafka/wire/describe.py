@@ -71,6 +71,11 @@ def api_keys() -> list[int]:
     return sorted(api_key_map)
 
 
+def api_name(api_key: int) -> str:
+    """In snake_case: `list_offsets`."""
+    return str(api_key_map[api_key])
+
+
 def versions(api_key: int) -> list[int]:
     """Every version of an API that can be described, ascending."""
     if api_key not in api_key_map:

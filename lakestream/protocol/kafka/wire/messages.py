@@ -8,6 +8,8 @@
     produce.Response(responses=[produce.TopicProduceResponse(name="t", partition_responses=[...])])
     produce.Request(...), produce.request.TopicProduceData(...)
 
+Handlers import the classes from `wire/generated`, where mypy knows them.
+
 Field names are Kafka's in snake_case, as kio spells them: times are without `_ms` (`timeout`, `throttle_time`) and are
 integers in milliseconds all the same, error codes are integers, a uuid is 16 bytes. Describing and compiling a message
 takes milliseconds and is kept for the life of the process; nothing is loaded before it is asked for.

@@ -34,3 +34,7 @@ class Iovec:
 
     def __bytes__(self) -> bytes:
         return b"".join(self.parts)
+
+
+Records = Buffer | Iovec
+"""A `records` field of a response."""

@@ -9,7 +9,7 @@ Objects have __slots__ and are compared by value. The default of a struct is one
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, dataclass_transform
 
 from lakestream.protocol.kafka.wire.describe import Field, Message, Struct
 from lakestream.protocol.kafka.wire.source import Source
@@ -17,8 +17,9 @@ from lakestream.protocol.kafka.wire.source import Source
 SHOWN_BYTES_MAX = 32
 
 
+@dataclass_transform(kw_only_default=True)
 class Shape:
-    """What all of them can do."""
+    """What all of them can do. The stubs of `generated` list their fields."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -48,13 +49,19 @@ def _short(value: Any) -> str:
 
 def shapes(messages: Iterable[Message]) -> dict[str, Any]:
     """Classes by struct name for all versions of one message, given oldest first."""
-    fields: dict[str, dict[str, Field]] = {}
-    for message in messages:
-        _gather(message.root, fields)
+    fields = fields_by_struct(messages)
     made: dict[str, Any] = {}
     for name in fields:
         _make(name, fields, made)
     return made
+
+
+def fields_by_struct(messages: Iterable[Message]) -> dict[str, dict[str, Field]]:
+    """The fields of each class by name: those of all versions, each as the newest version has it."""
+    fields: dict[str, dict[str, Field]] = {}
+    for message in messages:
+        _gather(message.root, fields)
+    return fields
 
 
 def _gather(struct: Struct, fields: dict[str, dict[str, Field]]) -> None:
