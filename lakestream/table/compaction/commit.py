@@ -39,8 +39,6 @@ ATTEMPTS_MAX = 6
 YIELD_SECONDS_FIRST = 0.1
 YIELD_SECONDS_MAX = 2.0
 """Whoever was faster may be about to commit again: give way, longer each time."""
-OBJECTS_OF_A_COMMIT = 4
-"""Manifest, manifest list, metadata and ledger; a few more where branches have parted."""
 ASKS_MAX = 10
 ASK_AGAIN_SECONDS = 0.5
 
@@ -146,7 +144,6 @@ class Committer:
         try:
             if (moved := await self._expired(pointer)) is not None:
                 await self._commits.roll_ahead(moved)
-            await self._objects.foresee_puts(OBJECTS_OF_A_COMMIT)
         except Exception as error:  # noqa: BLE001 - the commit stands
             log.warning("a table could not be tended after its commit", table=pointer.id, error=what_went_wrong(error))
 
