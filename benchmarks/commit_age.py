@@ -1,14 +1,10 @@
-"""Does a commit to a table take longer when the table is old? `python -m benchmarks commit_age`
+"""What a commit to a table takes when the table is young and when it is old. `python -m benchmarks commit_age`
 
     2,200 times: five small batches in the WAL -> a round of the pipeline -> five files, one commit
 
-A figure without an aim: the rule about old tables is held by counting (tests/unit/compaction/test_commit_age.py). The
-clock starts when a round's files are written. A commit is done when the joint transaction has been answered; clearing
-away follows and is shown as a row of its own. The files are written by the product's own code in this process, since
-Spark has no part in a commit. Commits 10-50 are the young table, the 200 after 2,000 the old one.
-
-Shared machines are noisy. So fifty commits of the old table take turns with fifty to a new one, and after each commit
-the benchmark times a small durable file and a fixed loop: their tails are the machine's own.
+The clock starts when a round's files are written. The commit is done when the joint transaction has been answered; the
+round, when old metadata files and snapshots have been cleared away. Commits 10-50 are the young table, the 200 after
+2,000 the old one. This process writes the files itself, since Spark has no part in a commit.
 """
 
 import os
@@ -46,7 +42,6 @@ from lakestream.table.spark.rewriter import rewrite_all
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
-from lakestream.world.objects.durable_file import create_durably
 from lakestream.world.objects.open import open_objects
 from lakestream.world.threads import ThreadPool
 
@@ -54,16 +49,8 @@ FILES = 5
 BATCH_RECORDS = 20
 YOUNG = slice(10, 50)
 OLD_COMMITS = 200
-SMALL_FILE = bytes(4096)
-CPU_STEPS = 150_000
-"""About as long as a commit takes."""
-BESIDE_COMMITS = {
-    "CPU of a commit": "used_s",
-    "with clearing away": "round_s",
-    "a durable file of 4 KB beside": "disk_s",
-    "a loop that only adds numbers beside": "cpu_s",
-}
-"""What else is shown of the old table's minute, by what a row is called."""
+FIGURES = {"commit": "commit_s", "CPU of a commit": "used_s", "with clearing away": "round_s"}
+"""What is shown, by what a row is called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +70,6 @@ class Taken(NamedTuple):
     used_s: float
     """Of the CPU, for the commit, by all threads of this process."""
     round_s: float
-    disk_s: float
-    """What a small file took that was made durable right afterwards."""
-    cpu_s: float
-    """What a loop took that is always the same, after that."""
 
 
 class Written:
@@ -127,17 +110,8 @@ class WatchedStore:
 
 
 class Round(NamedTuple):
-    """The commits that count, in order."""
-
     young: Sequence[Taken]
     old: Sequence[Taken]
-    """Of the same table."""
-    new: Sequence[Taken]
-    """Numbers 10-50 of new tables, made within the same minute as the old ones."""
-
-    def over_young(self, share: float, figure: str = "commit_s") -> float:
-        """How much the old table's are of the young one's median."""
-        return quantile(column(self.old, figure), share) / statistics.median(column(self.young, figure))
 
 
 def column(taken: Sequence[Taken], figure: str) -> list[float]:
@@ -145,14 +119,10 @@ def column(taken: Sequence[Taken], figure: str) -> list[float]:
 
 
 def run(plan: Plan, console: Console) -> Outcome:
-    rounds: list[Round] = []
+    rounds = []
     for turn in range(plan.rounds):
         rounds.append(_round(plan.earlier_commits, ROOT / ".cache"))
-        console.print(
-            f"round {turn + 1}: p50 {rounds[-1].over_young(0.5):.2f}x and p99 {rounds[-1].over_young(0.99):.2f}x of the"
-            " young table's median",
-            highlight=False,
-        )
+        console.print(f"round {turn + 1} of {plan.rounds} done", highlight=False)
     return Outcome(sections=[_section(plan, rounds)], figures={"rounds": [_figures(each) for each in rounds]})
 
 
@@ -199,8 +169,6 @@ async def _commits(earlier_commits: int, folder: Path) -> Round:
         assert lease is not None
         life = Life(supervised=False)
         life.ready({})
-        small = folder / "small"
-        small.mkdir()
 
         async def committed(topic: Topic) -> Taken:
             await wal.put([Batch(partition, data, BATCH_RECORDS) for partition in topic.partitions])
@@ -212,38 +180,16 @@ async def _commits(earlier_commits: int, folder: Path) -> Round:
                 commit_s=watched.jobs.committed_at_s - written.at_s,
                 used_s=watched.jobs.used_s - written.used_s,
                 round_s=ended_s - written.at_s,
-                disk_s=_disk_s(small / ids.ulid()),
-                cpu_s=_cpu_s(),
             )
 
         aging = await wal.create_topic("aging", FILES, value_format="raw")
         young = [await committed(aging) for _ in range(earlier_commits)][YOUNG]
-        old: list[Taken] = []
-        new: list[Taken] = []
-        for turn in range(OLD_COMMITS // YOUNG.stop):
-            old += [await committed(aging) for _ in range(YOUNG.stop)]
-            another = await wal.create_topic(f"new-{turn}", FILES, value_format="raw")
-            new += [await committed(another) for _ in range(YOUNG.stop)][YOUNG]
-        return Round(young, old, new)
+        return Round(young, [await committed(aging) for _ in range(OLD_COMMITS)])
     finally:
         await store.close()
         await objects.close()
         await brokers_objects.close()
         disk.close()
-
-
-def _disk_s(path: Path) -> float:
-    started_s = time.perf_counter()
-    create_durably(path, [SMALL_FILE])
-    return time.perf_counter() - started_s
-
-
-def _cpu_s() -> float:
-    started_s = time.perf_counter()
-    total = 0
-    for step in range(CPU_STEPS):
-        total += step
-    return time.perf_counter() - started_s
 
 
 def _batch() -> bytes:
@@ -262,6 +208,10 @@ def _batch() -> bytes:
 
 
 def _section(plan: Plan, rounds: Sequence[Round]) -> Section:
+    ages = {
+        f"numbers {YOUNG.start}-{YOUNG.stop}": "young",
+        f"{OLD_COMMITS} after {number(plan.earlier_commits)}": "old",
+    }
     return Section(
         name="commit-age",
         title="Commits to a young and to an old table",
@@ -269,31 +219,20 @@ def _section(plan: Plan, rounds: Sequence[Round]) -> Section:
             f"{FILES} files a commit, {number(FILES * plan.earlier_commits)} files before the old table's commits;"
             f" SQLite and files, everything fsynced; {plan.rounds} rounds, {today()}: median [range]."
         ),
-        columns=["", "p50 ms", "of young p50", "p99 ms", "of young p50", "of new tables' p50", "max ms"],
-        rows=_rows(plan, rounds),
+        columns=["", "p50 ms", "of young p50", "p99 ms", "max ms"],
+        rows=[
+            _row(f"{name}, {age}", rounds, part, figure)
+            for name, figure in FIGURES.items()
+            for age, part in ages.items()
+        ],
     )
-
-
-def _rows(plan: Plan, rounds: Sequence[Round]) -> list[list[str]]:
-    old = f"{OLD_COMMITS} after {number(plan.earlier_commits)}"
-    commits = {f"numbers {YOUNG.start}-{YOUNG.stop}": "young", old: "old", "new tables in the same minute": "new"}
-    return [
-        *(_row(f"commit, {name}", rounds, part, "commit_s") for name, part in commits.items()),
-        *(_row(f"{name}, {old}", rounds, "old", figure) for name, figure in BESIDE_COMMITS.items()),
-    ]
 
 
 def _row(name: str, rounds: Sequence[Round], part: str, figure: str) -> list[str]:
     taken = [column(getattr(each, part), figure) for each in rounds]
     young = [statistics.median(column(each.young, figure)) for each in rounds]
-    new = [statistics.median(column(each.new, figure)) for each in rounds]
     p50, p99 = ([quantile(each, share) for each in taken] for share in (0.5, 0.99))
-    return [
-        name,
-        *(_ms(p50), _times(p50, young)),
-        *(_ms(p99), _times(p99, young), _times(p99, new)),
-        _ms([max(each) for each in taken]),
-    ]
+    return [name, _ms(p50), _times(p50, young), _ms(p99), _ms([max(each) for each in taken])]
 
 
 def _ms(seconds: Sequence[float]) -> str:

@@ -200,27 +200,11 @@ def test_sizes_are_told_in_the_order_of_the_keys_and_missing_objects_have_none(r
     run(ask)
 
 
-def test_puts_that_were_foreseen_are_puts_like_others(run: Run) -> None:
-    async def ask(store: ObjectStore) -> None:
-        await store.foresee_puts(2)
-        assert await keys_below(store, "") == []
-        for name in "abc":
-            await store.put(f"wal/{name}", [name.encode()])
-        await store.foresee_puts(2)
-        with pytest.raises(ObjectExists):
-            await store.put("wal/a", [b"again"])
-        assert [bytes(await store.get(key)) for key in await keys_below(store, "")] == [b"a", b"b", b"c"]
-
-    run(ask)
-
-
-def test_where_no_puts_were_foreseen_objects_stay_and_puts_are_puts_like_others(run: Run) -> None:
+def test_objects_in_unused_folders_stay_and_late_puts_there_succeed(run: Run) -> None:
     async def ask(store: ObjectStore) -> None:
         for key in ("jobs/1/a", "jobs/1/deep/b", "jobs/2/c"):
             await store.put(key, [key.encode()])
-        await store.delete(["jobs/1/deep/b", "jobs/2/c"])
-        for prefix in ("jobs/1", "jobs/2", "jobs/3"):
-            await store.foresee_no_puts(prefix)
+        await store.delete(["jobs/1/deep/b", "jobs/2/c"], unused_folders=["jobs/1", "jobs/2", "jobs/3"])
         assert await keys_below(store, "") == ["jobs/1/a"]
         for key in ("jobs/2/c", "jobs/1/deep/b"):
             await store.put(key, [b"again"])

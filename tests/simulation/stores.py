@@ -77,18 +77,12 @@ class ReachedObjects:
         for info in await self._life.call("objects", "list", all_at_once, prefix):
             yield info
 
-    async def delete(self, keys: Sequence[str]) -> None:
+    async def delete(self, keys: Sequence[str], *, unused_folders: Sequence[str] = ()) -> None:
         async def delete() -> None:
             await self._witness.deleting(keys)
-            await self._inner.delete(keys)
+            await self._inner.delete(keys, unused_folders=unused_folders)
 
         await self._life.call("objects", "delete", delete, ",".join(keys))
-
-    async def foresee_puts(self, count: int) -> None:
-        await self._inner.foresee_puts(count)
-
-    async def foresee_no_puts(self, prefix: str) -> None:
-        await self._inner.foresee_no_puts(prefix)
 
     async def close(self) -> None:
         pass

@@ -5,7 +5,7 @@ within a bound: then a commit reads nothing.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from lakestream.catalog.commits.rolling import living, manifests_to_roll
@@ -13,7 +13,7 @@ from lakestream.catalog.commits.table_state import NewObject, TableState, has_li
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.manifests.avro_file import avro_rows
 from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, Status
-from lakestream.catalog.manifests.manifests import Content, ListEncoder, decode_manifest_list
+from lakestream.catalog.manifests.manifests import Content, decode_manifest_list
 from lakestream.catalog.memory.kept import Kept
 from lakestream.catalog.spec.values import Json, Metadata, by_id
 from lakestream.model.table_errors import DamagedTable
@@ -38,7 +38,6 @@ class SnapshotFiles:
 
     def __init__(self, objects: TableObjects) -> None:
         self._objects = objects
-        self._encoder = ListEncoder()
         self._entries: Kept[_KeptEntries] = Kept(bytes_max=_ENTRIES_BYTES_MAX, weigh=_entries_bytes)
         self._lists: Kept[Sequence[ManifestFile]] = Kept(
             bytes_max=_LISTS_BYTES_MAX, weigh=lambda rows: _LIST_ROW_BYTES * (1 + len(rows))
@@ -52,7 +51,7 @@ class SnapshotFiles:
         groups = (manifests_to_roll(living(rows), lineage=lineage) for rows in lists.values())
         to_roll = {row["manifest_path"]: row for group in groups for row in group}
         entries = await asyncio.gather(*(self.entries(metadata, row) for row in to_roll.values()))
-        return self._state(metadata, lists, dict(zip(to_roll, entries, strict=True)))
+        return TableState(metadata=metadata, lists=lists, entries=dict(zip(to_roll, entries, strict=True)))
 
     async def whole_state(self, metadata: Metadata, refs: Iterable[str]) -> TableState:
         """Everything that removing files from these branches needs: what is in all of their data manifests. Raises
@@ -61,15 +60,7 @@ class SnapshotFiles:
         lists = {head: await self.manifest_list(metadata, head) for head in sorted(heads)}
         rows = {row["manifest_path"]: row for own in lists.values() for row in own if row["content"] == Content.DATA}
         entries = await asyncio.gather(*(self.entries(metadata, row) for row in rows.values()))
-        return self._state(metadata, lists, dict(zip(rows, entries, strict=True)))
-
-    def _state(
-        self,
-        metadata: Metadata,
-        lists: Mapping[int, Sequence[ManifestFile]],
-        entries: Mapping[str, Sequence[ManifestEntry]],
-    ) -> TableState:
-        return TableState(metadata=metadata, lists=lists, entries=entries, encoder=self._encoder)
+        return TableState(metadata=metadata, lists=lists, entries=dict(zip(rows, entries, strict=True)))
 
     async def live_paths(self, metadata: Metadata, row: ManifestFile) -> list[str]:
         """Files that a manifest brings into its snapshots, of data or of deletes."""

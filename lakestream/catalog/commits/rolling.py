@@ -3,8 +3,6 @@
     16 manifests of under 16 files  ->  one of under 256     16 of those  ->  one of under 4096, which stays as it is
 
 Each commit rolls at most one group, so its cost has a bound; an entry is rewritten twice or three times in its life.
-What the next commit will roll is known when a commit is done, so it is mostly written then, after the answer: see
-TopicCommits.roll_ahead.
 The entries' own snapshot, sequence numbers and row ids are kept: readers see the same files as before.
 """
 

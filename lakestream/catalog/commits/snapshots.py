@@ -1,7 +1,7 @@
 """Appending data files to one or several branches in one commit. Planning only: nothing here reads or writes.
 
     what was read (metadata, manifest lists of the heads, manifests to roll)  +  files by branch
-      ->  objects to write (manifests, manifest lists)  +  requirements and updates for apply.py
+      ->  objects to write (manifests, manifest lists)  +  updates for apply.py
 
 Branches that are at the same snapshot and take the same files share one new snapshot. Otherwise each gets a snapshot
 and a manifest of its own, because incremental readers (Spark's stream source) look only at manifests that the snapshot
@@ -9,25 +9,17 @@ itself added. With row lineage (version 3) a file that goes to several branches 
 first branch hands them out, the others name them explicitly.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from lakestream.catalog.commits.rolling import live_rows, living, manifests_to_roll, rolled_row
-from lakestream.catalog.commits.rolling_ahead import new_manifest, rolled_manifest
 from lakestream.catalog.commits.summaries import append_summary
-from lakestream.catalog.commits.table_state import (
-    CommitPlan,
-    ManifestPaths,
-    NewObject,
-    TableState,
-    has_lineage,
-    head_of,
-)
+from lakestream.catalog.commits.table_state import CommitPlan, NewObject, TableState, has_lineage, head_of
 from lakestream.catalog.files.commit_names import CommitNames
 from lakestream.catalog.manifests.data_files import DataFile, manifest_data_file
-from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, Status
-from lakestream.catalog.manifests.manifests import Content, manifest_row
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, Status, settled_entries
+from lakestream.catalog.manifests.manifests import Content, encode_manifest, encode_manifest_list, manifest_row
 from lakestream.catalog.spec.values import Json, Metadata, by_id
 from lakestream.model.table import OWN_BRANCHES
 from lakestream.model.table_errors import InvalidTableChange
@@ -69,11 +61,6 @@ def _groups(metadata: Metadata, files: Mapping[str, Sequence[DataFile]]) -> list
     return list(groups.values())
 
 
-def _requirements(metadata: Metadata, branches: Iterable[str]) -> tuple[Json, ...]:
-    refs = ({"type": "assert-ref-snapshot-id", "ref": ref, "snapshot-id": head_of(metadata, ref)} for ref in branches)
-    return ({"type": "assert-table-uuid", "uuid": metadata["table-uuid"]}, *refs)
-
-
 def _ref_update(metadata: Metadata, ref: str, snapshot_id: int) -> Json:
     known = (metadata.get("refs") or {}).get(ref) or {"type": "branch"}
     lasting = {"max-ref-age-ms": KEPT_FOR_EVER_MS} if ref in OWN_BRANCHES else {}
@@ -93,8 +80,8 @@ class Planning:
     objects: list[NewObject] = field(default_factory=list)
     row_ids: dict[str, int] = field(default_factory=dict)
     """The first row id of each file that has been given one in this commit."""
-    rolled: dict[ManifestPaths, ManifestFile] = field(default_factory=dict)
-    """Groups that were rolled already: branches that share manifests share the rolled one."""
+    rolled: dict[tuple[str, ...], ManifestFile] = field(default_factory=dict)
+    """By the paths of their groups: branches that share manifests share the rolled one."""
     manifest_row_ids: dict[str, int] = field(init=False)
     """The first row id of each manifest that has one: branches that share manifests share them, also where the rows got
     their ids after the branches had parted."""
@@ -150,9 +137,7 @@ class Planning:
             "schema-id": metadata["current-schema-id"],
             **({"first-row-id": first_row_id, "added-rows": self.next_row_id - first_row_id} if self.lineage else {}),
         }
-        content = self.state.encoder.encode(
-            metadata, manifests, snapshot=snapshot, parent_id=parent_id, turn=len(self.updates)
-        )
+        content = encode_manifest_list(metadata, manifests, snapshot=snapshot, parent_id=parent_id)
         self.objects.append(NewObject(location=snapshot["manifest-list"], content=content, manifests=tuple(manifests)))
         self.updates.append({"action": "add-snapshot", "snapshot": snapshot})
 
@@ -160,7 +145,6 @@ class Planning:
         """All of it, with each branch moved to its new head."""
         metadata = self.state.metadata
         return CommitPlan(
-            requirements=_requirements(metadata, heads),
             updates=(*self.updates, *(_ref_update(metadata, ref, id) for ref, id in heads.items())),
             objects=tuple(self.objects),
             heads=heads,
@@ -238,12 +222,15 @@ class Planning:
     def _rolled(self, group: Sequence[ManifestFile], snapshot_id: int) -> ManifestFile:
         paths = tuple(row["manifest_path"] for row in group)
         if paths not in self.rolled:
-            made = self.state.rolled.get(paths) or self._add(rolled_manifest(self.state, group, self._next_name()))
+            format = EntryFormat(self.state.metadata, group[0]["partition_spec_id"])
+            known = self.state.entries
+            entries = [entry for row in group for entry in settled_entries(known[row["manifest_path"]], row)]
+            location, length = self.write_manifest(format, entries)
             self.rolled[paths] = rolled_row(
                 group,
-                EntryFormat(self.state.metadata, group[0]["partition_spec_id"]).types,
-                location=made.location,
-                length=len(made.content),
+                format.types,
+                location=location,
+                length=length,
                 snapshot_id=snapshot_id,
                 sequence=self.sequence,
             )
@@ -251,12 +238,7 @@ class Planning:
 
     def write_manifest(self, format: EntryFormat, entries: Sequence[ManifestEntry]) -> tuple[str, int]:
         """Where it will be, and how long it is."""
-        made = self._add(new_manifest(self.state.metadata, format, entries, self._next_name()))
-        return made.location, len(made.content)
-
-    def _next_name(self) -> str:
-        return self.names.manifest(sum(new.entries is not None for new in self.objects))
-
-    def _add(self, new: NewObject) -> NewObject:
-        self.objects.append(new)
-        return new
+        location = self.names.manifest(sum(new.entries is not None for new in self.objects))
+        content = encode_manifest(self.state.metadata, format, entries)
+        self.objects.append(NewObject(location=location, content=content, entries=tuple(entries), types=format.types))
+        return location, len(content)

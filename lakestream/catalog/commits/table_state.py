@@ -1,14 +1,11 @@
 """What a commit builds on and what it comes to: values between reading, planning (snapshots.py) and apply.py."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lakestream.catalog.manifests.entries import ManifestEntry, ManifestFile
-from lakestream.catalog.manifests.manifests import ListEncoder
 from lakestream.catalog.spec.updates.identity import FIRST_ROW_LINEAGE_VERSION
 from lakestream.catalog.spec.values import Json, Metadata
-
-ManifestPaths = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +29,12 @@ class TableState:
     """The manifest lists of the branches' heads, by snapshot id."""
     entries: Mapping[str, Sequence[ManifestEntry]]
     """What is in the manifests to roll, by their location."""
-    rolled: Mapping[ManifestPaths, NewObject] = field(default_factory=dict)
-    """Manifests that were written ahead of this commit, by the groups that they replace."""
-    encoder: ListEncoder = field(default_factory=ListEncoder)
-    """Knows the rows of the lists before, where they are the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitPlan:
-    """Write `objects`, then commit `updates` if the `requirements` hold."""
+    """Write `objects`, then commit `updates`."""
 
-    requirements: tuple[Json, ...]
     updates: tuple[Json, ...]
     objects: tuple[NewObject, ...]
     heads: Mapping[str, int]

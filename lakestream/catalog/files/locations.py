@@ -123,20 +123,17 @@ class TableObjects:
         return {f"{folder}/{i.key.removeprefix(prefix)}": i.modified_ms async for i in self._objects.list(prefix)}
 
     async def delete(self, locations: Sequence[str]) -> None:
-        """What is missing is no error."""
-        await self._objects.delete([self.key_of(location) for location in locations])
-        of_jobs = {location.rpartition("/")[0] for location in locations if self.job_of(location) is not None}
-        for folder in sorted(of_jobs):  # files of a job go when it has long ended
-            await self._objects.foresee_no_puts(self.key_of(folder))
+        """What is missing is no error. Files of a job go when it has long ended: nobody uses its folder any more."""
+        keys = [self.key_of(location) for location in locations]
+        of_jobs = {self.key_of(each).rpartition("/")[0] for each in locations if self.job_of(each) is not None}
+        await self._objects.delete(keys, unused_folders=sorted(of_jobs))
 
     async def delete_below(self, folder: str, *, but: Collection[str] = ()) -> int:
         """Everything below a location, which nobody writes to any more; or all but some keys. Returns how many objects
         there were."""
         prefix = self.key_of(folder)
         keys = [info.key async for info in self._objects.list(f"{prefix}/") if info.key not in but]
-        await self._objects.delete(keys)
-        if not but:
-            await self._objects.foresee_no_puts(prefix)
+        await self._objects.delete(keys, unused_folders=() if but else (prefix,))
         return len(keys)
 
 

@@ -6,21 +6,19 @@ A metadata file is written first and pointed to afterwards, by compare and set: 
 nobody knows, never a torn table. Files are never changed, so what was read once is kept, within a bound.
 """
 
+import gzip
 import json
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
-from gzip import GzipFile
+from functools import partial
 from io import BytesIO
 from typing import Any
 
 from lakestream.catalog.files.commit_names import numbered, version_of
 from lakestream.catalog.files.locations import TableObjects
-from lakestream.catalog.files.metadata_encoder import MetadataEncoder, encode_metadata
 from lakestream.catalog.memory.kept import Kept
 from lakestream.catalog.spec.strict_json import read_json
-from lakestream.catalog.spec.updates.draft import ids_of_snapshots
 from lakestream.catalog.spec.values import Metadata
 from lakestream.model.table_errors import DamagedTable, InvalidTableChange
 from lakestream.world.ids import Ids
@@ -33,6 +31,8 @@ METADATA_PATH = "write.metadata.path"
 _PREVIOUS_VERSIONS_DEFAULT = 100
 _ENCODING = "utf-8"
 _GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_LEVEL = 1
+"""Snapshots resemble each other so much that level 6 takes two and a half times as long to save an eighth more."""
 _UNPACKED_BYTES_MAX = 512 * 1024 * 1024
 """A few kilobytes that someone offers may unpack to any size; no table comes near this one."""
 _PACKED_END = ".gz.metadata.json"
@@ -51,17 +51,11 @@ class NextVersion:
     superfluous: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MetadataFile:
     location: str
-    json: Sequence[Buffer]
-    """In pieces."""
+    json: bytes
     metadata: Metadata
-
-    @cached_property
-    def snapshot_ids(self) -> frozenset[int]:
-        """Looked for once: an old table has hundreds of snapshots, far apart in memory."""
-        return ids_of_snapshots(self.metadata)
 
 
 def next_version(
@@ -96,6 +90,10 @@ def _name_end(properties: Mapping[str, str]) -> str:
     return end
 
 
+def encode_metadata(metadata: Metadata) -> bytes:
+    return json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode(_ENCODING)
+
+
 def decode_metadata(content: Buffer, location: str, *, parse: Callable[[str], Any] = json.loads) -> MetadataFile:
     """`parse` makes values of its JSON. Raises DamagedTable."""
     try:
@@ -108,7 +106,7 @@ def decode_metadata(content: Buffer, location: str, *, parse: Callable[[str], An
         raise DamagedTable(f"{location} is no metadata file ({error}): restore it from a backup") from error
     if not isinstance(metadata, dict) or "format-version" not in metadata or "location" not in metadata:
         raise DamagedTable(f"{location} is no metadata file: it has no format version or no location")
-    return MetadataFile(location, (text,), metadata)
+    return MetadataFile(location, text, metadata)
 
 
 class MetadataFiles:
@@ -117,8 +115,7 @@ class MetadataFiles:
     def __init__(self, objects: TableObjects, *, ids: Ids) -> None:
         self._objects = objects
         self._ids = ids
-        self._encoder = MetadataEncoder()
-        self._kept: Kept[MetadataFile] = Kept(bytes_max=_KEPT_BYTES_MAX, weigh=lambda file: sum(map(len, file.json)))
+        self._kept: Kept[MetadataFile] = Kept(bytes_max=_KEPT_BYTES_MAX, weigh=lambda file: len(file.json))
 
     async def read(self, location: str) -> MetadataFile:
         """Raises DamagedTable, InvalidLocation."""
@@ -156,12 +153,6 @@ class MetadataFiles:
         await self._write(location, changed)
         return location
 
-    async def make_ready(self, location: str) -> None:
-        """While nobody waits: the next version is written faster. Raises DamagedTable."""
-        file = await self.read(location)
-        self._encoder.make_ready(file.metadata, packed=_is_packed(location))
-        _ = file.snapshot_ids  # gathered here, and kept with the file
-
     def forget(self, location: str) -> None:
         """The table has moved on from this version. Whoever wants it still reads it; in memory it would take the place
         of tables that are asked for."""
@@ -173,18 +164,15 @@ class MetadataFiles:
         await self._objects.delete(locations)
 
     async def _write(self, location: str, metadata: Metadata) -> None:
-        encoded = self._encoder.encode(metadata)
-        await self._objects.write(location, *(encoded.packed() if _is_packed(location) else encoded.text))
-        self._kept.keep(location, MetadataFile(location, encoded.text, metadata))
-
-
-def _is_packed(location: str) -> bool:
-    return location.endswith(_PACKED_END)
+        text = encode_metadata(metadata)
+        packed = location.endswith(_PACKED_END)
+        await self._objects.write(location, gzip.compress(text, _GZIP_LEVEL, mtime=0) if packed else text)
+        self._kept.keep(location, MetadataFile(location, text, metadata))
 
 
 def _unpacked(content: Buffer) -> bytes:
     """All its members. Raises EOFError, OSError or zlib.error for what is damaged, ValueError for what is too large."""
-    text = GzipFile(fileobj=BytesIO(content)).read(_UNPACKED_BYTES_MAX + 1)
+    text = gzip.GzipFile(fileobj=BytesIO(content)).read(_UNPACKED_BYTES_MAX + 1)
     if len(text) > _UNPACKED_BYTES_MAX:
         raise ValueError(f"it has more than {_UNPACKED_BYTES_MAX >> 20} MiB")
     return text

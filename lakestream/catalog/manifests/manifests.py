@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Sequence
 from enum import IntEnum
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import fastavro
@@ -16,7 +16,6 @@ from lakestream.catalog.manifests.avro_file import avro_file, avro_rows, schema_
 from lakestream.catalog.manifests.avro_schemas import manifest_list_schema
 from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, Status
 from lakestream.catalog.manifests.partition_values import summarised
-from lakestream.catalog.memory.remembered import Remembered
 from lakestream.catalog.spec.values import Json, Metadata, by_id
 from lakestream.world.objects.store import Buffer
 
@@ -34,7 +33,6 @@ _ABSENT_BEFORE_V3 = {
     "key_metadata": None,
     "first_row_id": None,
 }
-_ROWS_BYTES_MAX = 16 * 1024 * 1024
 _OLD_COUNT_END, _COUNT_END = "_data_files_count", "_files_count"
 
 
@@ -88,27 +86,19 @@ def manifest_row(
     }
 
 
-class ListEncoder:
-    """Manifest lists, without encoding again the rows that the branch's last list had."""
-
-    def __init__(self) -> None:
-        self._rows: Remembered[bytes] = Remembered(bytes_max=_ROWS_BYTES_MAX)
-
-    def encode(
-        self, metadata: Metadata, manifests: Sequence[ManifestFile], *, snapshot: Json, parent_id: int | None, turn: int
-    ) -> bytes:
-        """`turn` tells the snapshots of one commit apart: each has a list of its own."""
-        about = {
-            "snapshot-id": str(snapshot["snapshot-id"]),
-            "parent-snapshot-id": "null" if parent_id is None else str(parent_id),
-            "sequence-number": str(snapshot["sequence-number"]),
-            "format-version": str(metadata["format-version"]),
-        }
-        if "first-row-id" in snapshot:
-            about["first-row-id"] = str(snapshot["first-row-id"])
-        text, parsed = _list_schemas(metadata["format-version"])
-        owner = f"{metadata.get('table-uuid')} {metadata['format-version']} {turn}"
-        return avro_file(text, self._rows.all(owner, manifests, partial(_encoded, parsed)), about)
+def encode_manifest_list(
+    metadata: Metadata, manifests: Sequence[ManifestFile], *, snapshot: Json, parent_id: int | None
+) -> bytes:
+    about = {
+        "snapshot-id": str(snapshot["snapshot-id"]),
+        "parent-snapshot-id": "null" if parent_id is None else str(parent_id),
+        "sequence-number": str(snapshot["sequence-number"]),
+        "format-version": str(metadata["format-version"]),
+    }
+    if "first-row-id" in snapshot:
+        about["first-row-id"] = str(snapshot["first-row-id"])
+    text, parsed = _list_schemas(metadata["format-version"])
+    return avro_file(text, [_encoded(parsed, row) for row in manifests], about)
 
 
 def decode_manifest_list(content: Buffer, location: str) -> list[ManifestFile]:

@@ -11,8 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from lakestream.catalog.files.locations import TableObjects
-from lakestream.catalog.files.metadata_encoder import encode_metadata
-from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles
+from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles, encode_metadata
 from lakestream.catalog.names.lookup import TableNames
 from lakestream.catalog.names.preparing import Prepared, Preparing, check_locations, creation_of
 from lakestream.catalog.spec.creation import new_table
@@ -211,7 +210,7 @@ class TableCatalog:
 
     def _of_branch(self, file: MetadataFile, branch: str) -> MetadataFile:
         metadata = branch_table(file.metadata, branch, self._branch_fields(file.metadata))
-        return MetadataFile(file.location, (encode_metadata(metadata),), metadata)
+        return MetadataFile(file.location, encode_metadata(metadata), metadata)
 
     def _new(self, request: Json) -> Metadata:
         uuid = self._ids.uuid()

@@ -7,11 +7,10 @@ changes a table, a stranger's engine or our own compaction, does it through here
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from functools import partial
 
 from lakestream.catalog.spec.updates import identity, layout, schemas, snapshots, sources
-from lakestream.catalog.spec.updates.draft import Draft, ids_of_snapshots
+from lakestream.catalog.spec.updates.draft import Draft
 from lakestream.catalog.spec.values import Json, Metadata, wanted
 from lakestream.model.table_errors import InvalidTableChange
 
@@ -46,13 +45,10 @@ TABLE_UPDATES: dict[str, Update] = {
 _OF_THE_LAYOUT = frozenset({"add-spec", "set-current-schema", "set-default-spec", "set-default-sort-order"})
 
 
-def apply_updates(
-    base: Metadata, updates: Sequence[Json], *, now_ms: int, snapshot_ids: AbstractSet[int] | None = None
-) -> Metadata:
-    """The next metadata of a table; `base` stays as it is. `snapshot_ids` are its own, from whoever has them at hand.
-    Raises InvalidTableChange, CommitConflict."""
-    ids = ids_of_snapshots(base) if snapshot_ids is None else snapshot_ids
-    draft = Draft(metadata=dict(base), now_ms=now_ms, snapshot_ids=ids)
+def apply_updates(base: Metadata, updates: Sequence[Json], *, now_ms: int) -> Metadata:
+    """The next metadata of a table; `base` stays as it is. Raises InvalidTableChange, CommitConflict."""
+    snapshot_ids = {snapshot["snapshot-id"] for snapshot in base.get("snapshots") or ()}
+    draft = Draft(metadata=dict(base), now_ms=now_ms, snapshot_ids=snapshot_ids)
     apply_each(draft, updates, TABLE_UPDATES)
     if not draft.added_snapshots:
         draft.metadata["last-updated-ms"] = max(now_ms, base.get("last-updated-ms", 0))

@@ -3,30 +3,26 @@
     prepared = await commits.append(pointer, {"log": files, "main": files}, summary=...)
     ... one metadata transaction makes prepared.move, and whatever belongs together with it ...
     await commits.finish(prepared)        or, where the transaction was refused:  await commits.abandon(prepared)
-    await commits.roll_ahead(...)         what the next commit would otherwise have to wait for
 
 The caller moves the pointer, because it does so together with more: the topic's spans, the job, the fencing token.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from lakestream.catalog.commits.lineage import last_rows_ms
 from lakestream.catalog.commits.reading import SnapshotFiles
 from lakestream.catalog.commits.removals import remove_files
-from lakestream.catalog.commits.rolling_ahead import roll_ahead
 from lakestream.catalog.commits.snapshots import append_files
 from lakestream.catalog.commits.summaries import LAST_ROWS_MS
-from lakestream.catalog.commits.table_state import ManifestPaths, NewObject, TableState, head_of
+from lakestream.catalog.commits.table_state import NewObject, head_of
 from lakestream.catalog.files.commit_names import CommitNames, version_of
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.manifests.data_files import DataFile
 from lakestream.catalog.manifests.entries import Status
-from lakestream.catalog.memory.kept import Kept
 from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.values import Json, Metadata
 from lakestream.catalog.topic.expiry import SNAPSHOTS_KEPT, snapshots_to_expire
@@ -51,12 +47,6 @@ from lakestream.world.ids import Ids, derived_uuid
 from lakestream.world.tasks import both
 
 _LATEST_MS = 2**63 - 1
-_BRANCHES = (LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH)
-"""Those that files are appended to."""
-_AHEAD_BYTES_MAX = 64 * 1024 * 1024
-"""For two hundred tables as old as they get."""
-_SNAPSHOT_BYTES = 1000
-"""What a snapshot counts for, as much as its JSON. What else a table's state refers to is small, or kept elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,14 +61,6 @@ class PreparedCommit:
     superfluous: tuple[str, ...]
 
 
-class Ahead(NamedTuple):
-    """What was found and written for the next version of a table, and for no other."""
-
-    version: int
-    state: TableState
-    rolled: Mapping[ManifestPaths, NewObject]
-
-
 Evolve = Callable[[Metadata], Sequence[Json]]
 """From a table's metadata to updates of its schema and properties."""
 
@@ -91,8 +73,6 @@ class TopicCommits:
         self._needed = NeededFiles(objects, self._snapshots)
         self._clock = clock
         self._ids = ids
-        self._ahead: Kept[Ahead] = Kept(bytes_max=_AHEAD_BYTES_MAX, weigh=_ahead_bytes)
-        """By table."""
 
     async def create(
         self,
@@ -148,34 +128,11 @@ class TopicCommits:
         now_ms = self._clock.wall_ms()
         changes = evolve(base.metadata) if evolve else ()
         evolved = apply_updates(base.metadata, changes, now_ms=now_ms) if changes else base.metadata
-        version = version_of(base.location) + 1
-        state = await self._state(pointer.id, evolved, files, version=version)
-        names = self._names(pointer.id, version=version)
+        state = await self._snapshots.table_state(evolved, files)
+        names = self._names(pointer.id, version=version_of(base.location) + 1)
         plan = append_files(state, files, summary=summary, now_ms=now_ms, ids=self._ids, names=names)
         updates = (*changes, *hourly_tags(base.metadata, now_ms=now_ms), *plan.updates)
         return await self._next(pointer, base, updates, unwritten=plan.objects, heads=plan.heads)
-
-    async def roll_ahead(self, pointer: TablePointer) -> None:
-        """Make ready what the next append will need, and write its rolled manifests, if it needs any. Raises
-        DamagedTable."""
-        await self._files.make_ready(pointer.metadata_location)
-        base = await self._files.read(pointer.metadata_location)
-        version = version_of(base.location) + 1
-        state = await self._snapshots.table_state(base.metadata, _BRANCHES)
-        ahead = roll_ahead(state, names=self._names(pointer.id, version=version))
-        self._ahead.drop(pointer.id)
-        if ahead:
-            await self._snapshots.write(tuple(ahead.values()))
-        self._ahead.keep(pointer.id, Ahead(version, state, ahead))
-
-    async def _state(self, table: TableId, metadata: Metadata, branches: Iterable[str], *, version: int) -> TableState:
-        """What appending to these branches needs, found ahead where the table is still as it was then."""
-        ahead = self._ahead.get(table)
-        # Manifests for another version may be gone already: leftovers of versions that were reached are deleted.
-        rolled = ahead.rolled if ahead is not None and ahead.version == version else {}
-        if ahead is not None and ahead.state.metadata is metadata:
-            return replace(ahead.state, rolled=rolled)
-        return replace(await self._snapshots.table_state(metadata, branches), rolled=rolled)
 
     async def repair(
         self,
@@ -293,7 +250,7 @@ class TopicCommits:
         superfluous: tuple[str, ...] = (),
     ) -> PreparedCommit:
         """Everything is written at once: nobody follows a reference before the pointer has moved."""
-        changed = apply_updates(base.metadata, updates, now_ms=self._clock.wall_ms(), snapshot_ids=base.snapshot_ids)
+        changed = apply_updates(base.metadata, updates, now_ms=self._clock.wall_ms())
         _, next = await both(
             self._snapshots.write(unwritten),
             self._files.write_next(base, changed, folder=self._objects.commits_folder(pointer.id)),
@@ -334,8 +291,3 @@ class TopicCommits:
         store did not answer), ask what became of the transaction first."""
         await self._files.delete((prepared.move.pointer.metadata_location,))
         await self._snapshots.delete([new.location for new in prepared.objects])
-
-
-def _ahead_bytes(ahead: Ahead) -> int:
-    snapshots = ahead.state.metadata.get("snapshots") or ()
-    return _SNAPSHOT_BYTES * len(snapshots) + sum(len(new.content) for new in ahead.rolled.values())

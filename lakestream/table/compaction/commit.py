@@ -1,7 +1,7 @@
 """Committing a job: snapshots and metadata written first, then one transaction that moves pointer and places together.
 
     files there? ledger  |
-    table as it is now   |  all at once -> commit_job -> old files go, what the next commit will need is written
+    table as it is now   |  all at once -> commit_job -> old files go
     -> manifests, lists, |
        metadata.json     |  ^ someone else moved the pointer: from a fresh read, a few times
 
@@ -39,8 +39,6 @@ ATTEMPTS_MAX = 6
 YIELD_SECONDS_FIRST = 0.1
 YIELD_SECONDS_MAX = 2.0
 """Whoever was faster may be about to commit again: give way, longer each time."""
-OBJECTS_OF_A_COMMIT = 4
-"""Manifest, manifest list, metadata and ledger; a few more where branches have parted."""
 ASKS_MAX = 10
 ASK_AGAIN_SECONDS = 0.5
 
@@ -141,27 +139,21 @@ class Committer:
             await self._commits.abandon(prepared)  # an earlier attempt was the one that counted
 
     async def _tend(self, pointer: TablePointer) -> None:
-        """Forget snapshots of long ago, and write what the next commit will need. The commit stands whether or not this
-        succeeds; the next one tries again."""
+        """Forget snapshots of long ago. The commit stands whether or not this succeeds; the next one tries again."""
         try:
-            if (moved := await self._expired(pointer)) is not None:
-                await self._commits.roll_ahead(moved)
-            await self._objects.foresee_puts(OBJECTS_OF_A_COMMIT)
+            await self._expire(pointer)
         except Exception as error:  # noqa: BLE001 - the commit stands
             log.warning("a table could not be tended after its commit", table=pointer.id, error=what_went_wrong(error))
 
-    async def _expired(self, pointer: TablePointer) -> TablePointer | None:
-        """Where the table is now; None where someone else has moved it."""
-        prepared = await self._commits.expire(pointer)
-        if prepared is None:
-            return pointer
+    async def _expire(self, pointer: TablePointer) -> None:
+        if (prepared := await self._commits.expire(pointer)) is None:
+            return
         try:
             await self._store.tables.move_tables([prepared.move])
         except Conflict:
             await self._commits.abandon(prepared)
-            return None
-        await self._commits.finish(prepared)
-        return prepared.move.pointer
+        else:
+            await self._commits.finish(prepared)
 
     async def _vouch(self, results: Sequence[TaskResult], ledger: Ledger) -> None:
         """What must be there beside the table's own files before anyone may see the commit. Raises DamagedTable."""

@@ -6,9 +6,8 @@
 
 Tables take turns, so that a look costs the same however many there are; one that has not moved since it was last
 looked at costs nothing. What a commit under way has written is never touched: commit_names.py says how it is told. An
-idle table may have such objects for long: what was rolled ahead for a commit that does not come, or what a gateway that
-was killed had written. Age alone would not do, since their writer may only be asleep; after the version was passed, it
-finds that someone else was faster.
+idle table may have such objects for long, where a committer was killed. Age alone would not do, since their writer may
+only be asleep; after the version was passed, it finds that someone else was faster.
 
 A table that outlived its topic is looked at until it is an ordinary one: those who still worked for the topic when it
 was deleted may write a moment later. Then it is left alone, since what lies there is its owner's business.

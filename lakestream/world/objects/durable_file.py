@@ -10,11 +10,10 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from errno import EINVAL, EISDIR, EOPNOTSUPP, EXDEV
+from errno import EINVAL, EISDIR, EOPNOTSUPP
 from itertools import takewhile
 from pathlib import Path
 
-from lakestream.world.objects.spare_files import SpareFiles, open_unnamed
 from lakestream.world.objects.store import Buffer
 
 _IOV_MAX = os.sysconf("SC_IOV_MAX") if hasattr(os, "sysconf") else 1024
@@ -23,12 +22,10 @@ UNFINISHED_PREFIX = ".unfinished-"
 """Begins with a dot, so that no key and no listing can meet it."""
 
 
-def create_durably(path: Path, parts: Sequence[Buffer], spares: SpareFiles | None = None) -> None:
+def create_durably(path: Path, parts: Sequence[Buffer]) -> None:
     """Create `path` from the joined parts. Raises FileExistsError; leaves nothing behind when it fails."""
     with _opened_folder(path.parent) as folder:
-        spare = spares.take() if spares is not None else None
-        if spare is None or not _write_and_link_spare(spare, folder, path, parts):
-            _write_and_link(folder, path, parts)
+        _write_and_link(folder, path, parts)
         os.fsync(folder)
 
 
@@ -67,28 +64,13 @@ def _opened_folder(folder: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _write_and_link_spare(spare: int, folder: int, path: Path, parts: Sequence[Buffer]) -> bool:
-    """False: the folder is on another file system than the spare file."""
-    try:
-        _write_unnamed_and_link(spare, folder, path, parts)
-    except OSError as error:
-        if error.errno != EXDEV:
-            raise
-        return False
-    return True
-
-
 def _write_and_link(folder: int, path: Path, parts: Sequence[Buffer]) -> None:
     try:
-        unnamed = open_unnamed(path.parent)
+        unnamed = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o644)
     except OSError as error:
         if error.errno not in _NO_UNNAMED_FILES:
             raise
         return _write_named_and_link(folder, path.name, parts)
-    return _write_unnamed_and_link(unnamed, folder, path, parts)
-
-
-def _write_unnamed_and_link(unnamed: int, folder: int, path: Path, parts: Sequence[Buffer]) -> None:
     try:
         _write_all(unnamed, parts)
         os.fsync(unnamed)

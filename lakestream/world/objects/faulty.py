@@ -123,15 +123,9 @@ class FaultyObjects:
             async for info in self._inner.list(prefix):
                 yield info
 
-    async def delete(self, keys: Sequence[str]) -> None:
+    async def delete(self, keys: Sequence[str], *, unused_folders: Sequence[str] = ()) -> None:
         async with self._disturbed("delete", keys[0] if keys else ""):
-            await self._inner.delete(keys)
-
-    async def foresee_puts(self, count: int) -> None:
-        await self._inner.foresee_puts(count)
-
-    async def foresee_no_puts(self, prefix: str) -> None:
-        await self._inner.foresee_no_puts(prefix)
+            await self._inner.delete(keys, unused_folders=unused_folders)
 
     async def close(self) -> None:
         await self._inner.close()

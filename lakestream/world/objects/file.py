@@ -17,7 +17,6 @@ from lakestream.model.errors import ObjectExists, ObjectMissing, StorageFull, St
 from lakestream.world.objects.durable_file import create_durably, make_folder_durably
 from lakestream.world.objects.file_reads import read_range, read_sizes, read_tail, read_whole, scan_folder
 from lakestream.world.objects.keys import checked_key
-from lakestream.world.objects.spare_files import SpareFiles
 from lakestream.world.objects.store import Buffer, ObjectInfo
 from lakestream.world.objects.written_pages import WrittenPages
 from lakestream.world.threads import Threads
@@ -38,7 +37,6 @@ class FileObjects:
         self._threads = threads
         self._durable_folders = {root}
         self._written_pages = WrittenPages()
-        self._spares = SpareFiles(root)
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         path = self._root / checked_key(key)
@@ -73,35 +71,36 @@ class FileObjects:
             children = await self._threads.run(scan_folder, self._root, entry)
             waiting.extend(child for child in reversed(children) if _may_match(child, prefix))
 
-    async def delete(self, keys: Sequence[str]) -> None:
-        paths = [self._root / checked_key(key) for key in keys]
-        await self._threads.run(_unlink_all, paths)
-
-    async def foresee_puts(self, count: int) -> None:
-        await self._threads.run(self._spares.fill, count)
-
-    async def foresee_no_puts(self, prefix: str) -> None:
-        folder = self._root / checked_key(prefix)
-        await self._threads.run(self._remove_empty_folders, folder)
+    async def delete(self, keys: Sequence[str], *, unused_folders: Sequence[str] = ()) -> None:
+        paths, folders = ([self._root / checked_key(each) for each in names] for names in (keys, unused_folders))
+        await self._threads.run(self._delete, paths, folders)
 
     async def close(self) -> None:
-        self._spares.close()
+        pass
 
     def _create(self, path: Path, parts: Sequence[Buffer]) -> None:
         if len(self._durable_folders) >= DURABLE_FOLDERS_MAX:
             self._durable_folders = {self._root}
         try:
             make_folder_durably(path.parent, self._durable_folders)
-            create_durably(path, parts, self._spares)
+            create_durably(path, parts)
         except FileNotFoundError:
             # Someone removed the folder since we last saw it: make it again, once.
             self._durable_folders = {self._root}
             make_folder_durably(path.parent, self._durable_folders)
-            create_durably(path, parts, self._spares)
+            create_durably(path, parts)
         self._written_pages.wrote(path, sum(map(len, parts)))
 
+    def _delete(self, paths: Sequence[Path], unused_folders: Sequence[Path]) -> None:
+        # No fsync: a deletion that a power cut undoes is an unknown object, which the sweep removes again.
+        for path in paths:
+            path.unlink(missing_ok=True)
+        for folder in unused_folders:
+            self._remove_empty_folders(folder)
+
     def _remove_empty_folders(self, top: Path) -> None:
-        """It, and those below it. Whoever makes one of them again has yet to make it durable."""
+        """Remove `top` and the folders below it as far as they are empty. A folder that comes back has to be made
+        durable again."""
         for folder, _, _ in os.walk(top, topdown=False):
             with suppress(OSError):  # it has files, or someone else was faster
                 os.rmdir(folder)
@@ -127,9 +126,3 @@ def _may_match(entry: ObjectInfo | str, prefix: str) -> bool:
     if isinstance(entry, ObjectInfo):
         return entry.key.startswith(prefix)
     return entry.startswith(prefix) or prefix.startswith(entry)
-
-
-def _unlink_all(paths: Sequence[Path]) -> None:
-    # No fsync: a deletion that a power cut undoes is an unknown object, which the sweep removes again.
-    for path in paths:
-        path.unlink(missing_ok=True)

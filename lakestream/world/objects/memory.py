@@ -44,15 +44,9 @@ class MemoryObjects:
             if (found := self._objects.get(key)) is not None:
                 yield ObjectInfo(key, len(found[0]), found[1])
 
-    async def delete(self, keys: Sequence[str]) -> None:
+    async def delete(self, keys: Sequence[str], *, unused_folders: Sequence[str] = ()) -> None:
         for key in keys:
             self._objects.pop(checked_key(key), None)
-
-    async def foresee_puts(self, count: int) -> None:
-        pass
-
-    async def foresee_no_puts(self, prefix: str) -> None:
-        pass
 
     async def close(self) -> None:
         pass

@@ -76,15 +76,9 @@ class RemoteObjects:
                 if meta["path"].startswith(prefix):
                     yield ObjectInfo(meta["path"], meta["size"], int(meta["last_modified"].timestamp() * 1000))
 
-    async def delete(self, keys: Sequence[str]) -> None:
+    async def delete(self, keys: Sequence[str], *, unused_folders: Sequence[str] = ()) -> None:
         for first in range(0, len(keys), _DELETE_KEYS_MAX):
             await self._delete_some([checked_key(key) for key in keys[first : first + _DELETE_KEYS_MAX]])
-
-    async def foresee_puts(self, count: int) -> None:
-        pass
-
-    async def foresee_no_puts(self, prefix: str) -> None:
-        pass
 
     async def close(self) -> None:
         pass

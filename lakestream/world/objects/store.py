@@ -48,17 +48,12 @@ class ObjectStore(Protocol):
         """Objects whose key starts with `prefix`, in key order."""
         ...
 
-    async def delete(self, keys: Sequence[str]) -> None:
-        """Delete what exists of `keys`; a missing one is no error."""
-        ...
+    async def delete(self, keys: Sequence[str], *, unused_folders: Sequence[str] = ()) -> None:
+        """Delete what exists of `keys`; a missing one is no error.
 
-    async def foresee_puts(self, count: int) -> None:
-        """So many puts will come, and someone will wait for them: what can be done for them before is done now."""
-        ...
-
-    async def foresee_no_puts(self, prefix: str) -> None:
-        """Nobody puts anything below this folder any more: what a store keeps for it beside objects goes. What is there
-        stays, and a put that comes all the same is a put like others."""
+        Nobody puts objects below `unused_folders` any more. A store that keeps folders removes the empty ones of them;
+        objects there stay, and a put that comes all the same succeeds.
+        """
         ...
 
     async def close(self) -> None: ...

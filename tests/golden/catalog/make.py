@@ -8,7 +8,7 @@ from typing import Any
 
 import fastavro
 
-from lakestream.catalog.files.metadata_encoder import MetadataEncoder
+from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.spec.values import Json
 from tests.unit.catalog.samples import Lake, data_file, seeded_ids
 
@@ -36,10 +36,9 @@ def newest_files(lake: Lake) -> tuple[bytes, bytes]:
 
 
 def packed(lake: Lake) -> bytes:
-    """The metadata as they are written where all but the newest snapshot stood ready."""
-    encoder = MetadataEncoder()
-    encoder.make_ready({**lake.metadata, "snapshots": lake.metadata["snapshots"][:-1]}, packed=True)
-    return b"".join(encoder.encode(lake.metadata).packed())
+    """The metadata file of a table that wants gzip."""
+    location = lake.run(MetadataFiles(lake.objects, ids=lake.ids).write_first(lake.metadata))
+    return bytes(lake.run(lake.objects.read(location)))
 
 
 def read_by_stranger(content: bytes) -> Json:

@@ -50,9 +50,10 @@ class Deadline:
 class MortalFiles(MortalObjects):
     """Deletes each object by itself: a process may die between any two."""
 
-    async def delete(self, keys: Sequence[str]) -> None:
+    async def delete(self, keys: Sequence[str], *, unused_folders: Sequence[str] = ()) -> None:
         for key in keys:
             await super().delete([key])
+        await self._inner.delete([], unused_folders=unused_folders)
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         await self._fate.live(f"put {key.rpartition('/')[2]}", lambda: self._inner.put(key, parts))

@@ -17,7 +17,7 @@ from lakestream.catalog.commits.reading import SnapshotFiles
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, Status, settled_entries
-from lakestream.catalog.manifests.manifests import ListEncoder, encode_manifest, manifest_row
+from lakestream.catalog.manifests.manifests import encode_manifest, encode_manifest_list, manifest_row
 from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.spec.requests import TableChange
 from lakestream.catalog.spec.values import by_id
@@ -160,7 +160,7 @@ class Stranger:
             "schema-id": metadata["current-schema-id"],
         }
         await self._locations.write(
-            location, ListEncoder().encode(metadata, rows, snapshot=snapshot, parent_id=parent_id, turn=0)
+            location, encode_manifest_list(metadata, rows, snapshot=snapshot, parent_id=parent_id)
         )
         return snapshot
 

@@ -16,7 +16,7 @@ from lakestream.catalog.topic.needed_files import NeededFiles
 from lakestream.model.table_errors import DamagedTable, InvalidLocation, InvalidTableChange
 from lakestream.world.clock import SystemClock
 from lakestream.world.objects.memory import MemoryObjects
-from tests.unit.catalog.samples import LOCATION, UUID, applied, avro_list, seeded_ids, snapshot, table
+from tests.unit.catalog.samples import LOCATION, UUID, add, applied, avro_list, seeded_ids, snapshot, table, to_branch
 
 FIRST = f"{LOCATION}/metadata/00000-a.metadata.json"
 
@@ -66,6 +66,35 @@ def test_files_are_compressed_if_the_table_wants_it() -> None:
         assert location.endswith(".gz.metadata.json")
         assert json.loads(gzip.decompress(await store.get(objects.key_of(location)))) == metadata
         assert (await MetadataFiles(objects, ids=seeded_ids()).read(location)).metadata == metadata
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip"])
+def test_a_metadata_file_reads_back_as_it_was_written(codec: str) -> None:
+    """Also where a value is not ASCII, and where the file is of a view or of a table that lacks parts."""
+
+    async def scenario() -> None:
+        objects = TableObjects(MemoryObjects(SystemClock()))
+        files = MetadataFiles(objects, ids=seeded_ids())
+        wishes = {"write.metadata.compression-codec": codec, "note": "ü\n\"'"}
+        whole = applied(table(properties=wishes), add(1), to_branch("main", 1))
+        for without in (None, "snapshots", "refs", "snapshot-log", "metadata-log"):
+            metadata = {name: value for name, value in whole.items() if name != without}
+            location = await files.write_first(metadata)
+            assert (await MetadataFiles(objects, ids=seeded_ids()).read(location)).metadata == metadata
+
+    asyncio.run(scenario())
+
+
+def test_a_packed_metadata_file_is_a_fraction_of_its_text() -> None:
+    async def scenario() -> None:
+        objects = TableObjects(MemoryObjects(SystemClock()))
+        snapshots = [snapshot(id, sequence=id, parent=id - 1) for id in range(1, 201)]
+        wishes = {"write.metadata.compression-codec": "gzip"}
+        files = MetadataFiles(objects, ids=seeded_ids())
+        location = await files.write_first(table(properties=wishes) | {"snapshots": snapshots})
+        assert 5 * len(await objects.read(location)) < len((await files.read(location)).json)
 
     asyncio.run(scenario())
 

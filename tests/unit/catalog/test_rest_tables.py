@@ -7,8 +7,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from lakestream.catalog.files.metadata_encoder import encode_metadata
-from lakestream.catalog.files.metadata_file import DELETE_AFTER_COMMIT, PREVIOUS_VERSIONS_MAX
+from lakestream.catalog.files.metadata_file import DELETE_AFTER_COMMIT, PREVIOUS_VERSIONS_MAX, encode_metadata
 from lakestream.catalog.spec.values import Json
 from lakestream.model.table import PointerMove
 from tests.behaviour.tables.pointers import pointer

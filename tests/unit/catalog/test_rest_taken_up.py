@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lakestream.catalog.files.metadata_encoder import encode_metadata
+from lakestream.catalog.files.metadata_file import encode_metadata
 from lakestream.catalog.spec.values import Json, Metadata
 from tests.unit.catalog.face import Face, create_request, with_face
 from tests.unit.catalog.samples import UUID, field, schema, snapshot, table

@@ -2,7 +2,6 @@
 
 import io
 import struct
-from dataclasses import replace
 from typing import Any
 
 import fastavro
@@ -11,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakestream.catalog.commits.rolling import FAN_IN, ROLLED_FILES_MAX, live_files
-from lakestream.catalog.commits.rolling_ahead import roll_ahead
 from lakestream.catalog.commits.snapshots import KEPT_FOR_EVER_MS, append_files
 from lakestream.catalog.commits.summaries import totals_after
 from lakestream.catalog.commits.table_state import TableState
@@ -138,17 +136,6 @@ def test_a_file_for_the_log_alone_is_not_on_main(version: int) -> None:
     assert set(rows_of(lake, "main")) == {"a"}
     assert lake.snapshot("main")["summary"]["total-records"] == "10"
     assert lake.snapshot("log")["summary"]["total-records"] == "12"
-
-
-@VERSIONS
-def test_an_append_requires_the_heads_that_it_was_planned_on(version: int) -> None:
-    lake = Lake(version)
-    files = {"log": [data_file("a")], "main": [data_file("a")]}
-    plan = append_files(lake.state("log", "main"), files, summary={}, now_ms=NOW_MS, ids=lake.ids, names=lake.names())
-    assert {one.get("ref"): one.get("snapshot-id") for one in plan.requirements[1:]} == {
-        "log": lake.head("log"),
-        "main": lake.head("main"),
-    }
 
 
 def test_version_1_is_not_written() -> None:
@@ -296,27 +283,6 @@ def test_manifests_emptied_by_retention_do_not_keep_others_from_being_rolled(ver
     lake.append(data_file("x"))  # rolls the rest
     assert sorted(map(live_files, lake.manifests("log"))) == [1, FAN_IN]
     assert set(rows_of(lake, "log")) == {"x", *(f"f{number}" for number in range(FAN_IN, 2 * FAN_IN))}
-
-
-@VERSIONS
-def test_a_manifest_that_was_rolled_ahead_is_named_and_not_made_again(version: int) -> None:
-    lake, other = Lake(version), Lake(version)
-    for number in range(FAN_IN):
-        lake.append(data_file(f"f{number}", rows=number + 1))
-        other.append(data_file(f"f{number}", rows=number + 1))
-    state = lake.state("log", "main")
-    ahead = roll_ahead(state, names=lake.names())
-    lake.run(lake.files.write(tuple(ahead.values())))
-    files = {"log": [data_file("x")], "main": [data_file("x")]}
-    state = replace(state, rolled=ahead)
-    plan = append_files(state, files, summary={}, now_ms=NOW_MS, ids=lake.ids, names=lake.names())
-    assert len(plan.objects) == 2, "a manifest of the new file, and the list"
-    lake.run(lake.files.write(plan.objects))
-    lake.metadata = applied(lake.metadata, *plan.updates)
-    assert {new.location for new in ahead.values()} < {row["manifest_path"] for row in lake.manifests("log")}
-    other.names()  # takes an id, as rolling ahead did
-    other.append(data_file("x"))
-    assert rows_of(lake, "log") == rows_of(other, "log")
 
 
 @VERSIONS

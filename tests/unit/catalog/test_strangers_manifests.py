@@ -7,7 +7,7 @@ import pytest
 from lakestream.catalog.commits.rolling import FAN_IN
 from lakestream.catalog.manifests.data_files import manifest_data_file
 from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, Status
-from lakestream.catalog.manifests.manifests import ListEncoder, encode_manifest, manifest_row
+from lakestream.catalog.manifests.manifests import encode_manifest, encode_manifest_list, manifest_row
 from lakestream.catalog.spec.values import Json
 from tests.unit.catalog.samples import LOCATION, Lake, applied, data_file, field, schema, snapshot, to_branch
 
@@ -37,7 +37,7 @@ class Engine:
         if not states_partitions:
             rows = [{**row, "partitions": None} for row in rows]
         made = {**snapshot(id, sequence=sequence, parent=parent), "summary": {"operation": "replace"}}
-        content = ListEncoder().encode(lake.metadata, rows, snapshot=made, parent_id=parent, turn=0)
+        content = encode_manifest_list(lake.metadata, rows, snapshot=made, parent_id=parent)
         lake.run(lake.objects.write(made["manifest-list"], content))
         lake.metadata = applied(lake.metadata, {"action": "add-snapshot", "snapshot": made}, to_branch("main", id))
         lake.forget()

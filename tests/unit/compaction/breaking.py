@@ -79,14 +79,8 @@ class MortalObjects:
         async for info in self._inner.list(prefix):
             yield info
 
-    async def delete(self, keys: Sequence[str]) -> None:
-        await self._fate.live("delete", lambda: self._inner.delete(keys))
-
-    async def foresee_puts(self, count: int) -> None:
-        await self._inner.foresee_puts(count)
-
-    async def foresee_no_puts(self, prefix: str) -> None:
-        await self._inner.foresee_no_puts(prefix)
+    async def delete(self, keys: Sequence[str], *, unused_folders: Sequence[str] = ()) -> None:
+        await self._fate.live("delete", lambda: self._inner.delete(keys, unused_folders=unused_folders))
 
     async def close(self) -> None:
         pass

@@ -246,7 +246,7 @@ def test_files_that_could_not_be_deleted_are_not_forgotten(monkeypatch: pytest.M
         await topics(site, "orders")
         pipeline = site.pipeline(rewriter=CutShort(site.objects))
 
-        async def refuse(keys: Sequence[str]) -> None:
+        async def refuse(keys: Sequence[str], *, unused_folders: Sequence[str] = ()) -> None:
             raise StoreUnavailable("not now")
 
         with monkeypatch.context() as patch:

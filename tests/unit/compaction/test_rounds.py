@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
 
 import pytest
 
@@ -13,9 +12,7 @@ from lakestream.model.row_form import Form
 from lakestream.model.topic import Topic
 from lakestream.storage.records.header import Codec
 from lakestream.storage.wal.segment import segment_key
-from lakestream.table.compaction.commit import OBJECTS_OF_A_COMMIT
 from lakestream.table.compaction.plan import PlanLimits
-from lakestream.world.objects.store import Buffer
 from tests.unit.compaction.site import NOW_MS, Row, Site, rows, run
 
 
@@ -55,31 +52,6 @@ def test_every_record_becomes_a_row_and_reads_back_equal() -> None:
             assert from_table(await site.table(topic, branch)) == as_table(0, records) + as_table(1, other)
 
     run(scenario)
-
-
-def test_the_objects_of_the_next_commit_are_foreseen_when_a_commit_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    happened: list[str] = []
-
-    async def scenario(site: Site) -> None:
-        put = site.objects.put
-
-        async def noted_put(key: str, parts: Sequence[Buffer]) -> None:
-            happened.append("put data" if key.endswith(".parquet") else "put")
-            await put(key, parts)
-
-        async def noted_foresight(count: int) -> None:
-            happened.append(f"{count} foreseen")
-
-        topic, pipeline = await site.topic(), site.pipeline()
-        await site.produce(topic.partitions[0], rows(5))
-        await site.round(pipeline)
-        await site.produce(topic.partitions[0], rows(5))
-        monkeypatch.setattr(site.objects, "put", noted_put)
-        monkeypatch.setattr(site.objects, "foresee_puts", noted_foresight)
-        await site.round(pipeline)
-
-    run(scenario)
-    assert happened == ["put data", *["put"] * OBJECTS_OF_A_COMMIT, f"{OBJECTS_OF_A_COMMIT} foreseen"]
 
 
 def test_a_reader_crosses_from_the_table_into_the_log() -> None:

@@ -161,10 +161,10 @@ def test_what_a_crash_leaves_of_an_expiry_is_found_later() -> None:
     class Dying(MemoryObjects):
         """The process dies instead of deleting data."""
 
-        async def delete(self, keys: Sequence[str]) -> None:
+        async def delete(self, keys: Sequence[str], *, unused_folders: Sequence[str] = ()) -> None:
             if any(key.endswith(".parquet") for key in keys):
                 raise asyncio.CancelledError
-            await super().delete(keys)
+            await super().delete(keys, unused_folders=unused_folders)
 
     async def scenario(site: Site) -> None:
         topic = await site.topic()

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,36 @@ def test_an_unfinished_file_is_no_object(tmp_path: Path) -> None:
     assert asyncio.run(body()) == []
 
 
+def test_a_put_syncs_its_file_and_then_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+    real_fsync = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        synced.append("folder" if os.path.isdir(f"/proc/self/fd/{descriptor}") else "file")
+        real_fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    put(tmp_path, "a", [b"x"])
+    assert synced == ["file", "folder"]
+
+
+@pytest.mark.parametrize("unnamed_files", [True, False])
+def test_a_failed_put_closes_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unnamed_files: bool) -> None:
+    def full(descriptor: int, views: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if not unnamed_files:
+        without_unnamed_files(monkeypatch)
+    put(tmp_path, "taken", [b"x"])
+    with pytest.raises(ObjectExists):
+        put(tmp_path, "taken", [b"y"])
+    monkeypatch.setattr(os, "writev", full)
+    with pytest.raises(StorageFull):
+        put(tmp_path, "a", [b"y"])
+    assert open_files_below(tmp_path) == []
+    assert files_below(tmp_path) == ["taken"]
+
+
 def test_a_broken_disk_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(descriptor: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
@@ -160,17 +191,17 @@ def test_a_range_that_reaches_past_the_end_is_cut_there(tmp_path: Path) -> None:
     assert asyncio.run(objects.get_range("a", 8, 100)) == b""
 
 
-def test_folders_go_where_no_more_puts_are_foreseen_and_only_if_they_are_empty(tmp_path: Path) -> None:
+def test_unused_folders_are_removed_only_if_they_are_empty(tmp_path: Path) -> None:
     async def scenario() -> None:
         store = FileObjects(tmp_path, InlineThreads())
         for key in ("tables/a/1/x", "tables/a/1/deep/y", "tables/a/2/z", "tables/b/w"):
             await store.put(key, [b"x"])
-        await store.delete(["tables/a/1/x", "tables/a/1/deep/y"])
-        await store.foresee_no_puts("tables/a")
+        await store.delete(["tables/a/1/x", "tables/a/1/deep/y"], unused_folders=["tables/a"])
         assert folders_below(tmp_path) == ["tables", "tables/a", "tables/a/2", "tables/b"]
         await store.delete(["tables/a/2/z"])
-        await store.foresee_no_puts("tables/a")
-        await store.foresee_no_puts("tables/a")
+        assert folders_below(tmp_path) == ["tables", "tables/a", "tables/a/2", "tables/b"]
+        for _ in range(2):
+            await store.delete([], unused_folders=["tables/a"])
         assert folders_below(tmp_path) == ["tables", "tables/b"]
         await store.put("tables/a/2/z", [b"late"])
         assert files_below(tmp_path) == ["tables/a/2/z", "tables/b/w"]
@@ -194,8 +225,7 @@ def test_a_folder_that_was_removed_and_made_again_is_made_durable_again(
     async def scenario() -> None:
         store = FileObjects(tmp_path, InlineThreads())
         await store.put("tables/a/x", [b"x"])
-        await store.delete(["tables/a/x"])
-        await store.foresee_no_puts("tables/a")
+        await store.delete(["tables/a/x"], unused_folders=["tables/a"])
         synced.clear()
         (tmp_path / "tables" / "a").mkdir()
         await store.put("tables/a/y", [b"y"])
@@ -203,6 +233,14 @@ def test_a_folder_that_was_removed_and_made_again_is_made_durable_again(
 
     asyncio.run(scenario())
     assert synced == [tmp_path / "tables"]
+
+
+def open_files_below(root: Path) -> list[str]:
+    targets = []
+    for descriptor in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):
+            targets.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+    return [target for target in targets if target.startswith(str(root))]
 
 
 def folders_below(root: Path) -> list[str]:

@@ -35,10 +35,6 @@ class Draft:
         return found
 
 
-def ids_of_snapshots(metadata: Metadata) -> frozenset[int]:
-    return frozenset(snapshot.get("snapshot-id") for snapshot in metadata.get("snapshots") or ())
-
-
 def meant_id(id: int, last_added: int | None, what: str) -> int:
     """The id an update means. Raises InvalidTableChange where -1 means one that was not added."""
     if id != LAST_ADDED:

@@ -113,7 +113,7 @@ class Endpoints:
 def loaded_response(file: MetadataFile, *, tag: str | None = None) -> Response:
     """Table or view, its metadata as it stands in the file, and the tag of a whole answer unless another is given."""
     location = json.dumps(file.location).encode()
-    content = b"".join((b'{"metadata-location":', location, b',"metadata":', *file.json, b',"config":{}}'))
+    content = b"".join((b'{"metadata-location":', location, b',"metadata":', file.json, b',"config":{}}'))
     return Response(content, media_type="application/json", headers={"ETag": tag or entity_tag(file.location)})
 
 

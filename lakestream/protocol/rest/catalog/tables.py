@@ -3,8 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from lakestream.catalog.files.metadata_encoder import encode_metadata
-from lakestream.catalog.files.metadata_file import MetadataFile
+from lakestream.catalog.files.metadata_file import MetadataFile, encode_metadata
 from lakestream.catalog.names.tables import LoadedTable, TableCatalog
 from lakestream.catalog.spec.requests import Once
 from lakestream.catalog.spec.values import Metadata, optional, wanted_objects
@@ -151,4 +150,4 @@ def _with_referenced_snapshots(file: MetadataFile) -> MetadataFile:
     referenced.add(file.metadata.get("current-snapshot-id"))  # a table from before there were refs has only this
     snapshots = [one for one in file.metadata.get("snapshots") or [] if one["snapshot-id"] in referenced]
     metadata: Metadata = {**file.metadata, "snapshots": snapshots}
-    return MetadataFile(file.location, (encode_metadata(metadata),), metadata)
+    return MetadataFile(file.location, encode_metadata(metadata), metadata)
