@@ -11,8 +11,8 @@ from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.protocol.kafka.apis import api_32_describe_configs
 from lakestream.protocol.kafka.apis.all import APIS
 from lakestream.protocol.kafka.registry import Registry, RequestContext
-from lakestream.protocol.kafka.turns import ELEMENTS_PER_TURN
 from lakestream.protocol.kafka.wire import messages
+from lakestream.world.turns import ELEMENTS_PER_TURN
 
 from .batches import batch, records
 from .running import Running

@@ -29,8 +29,8 @@ from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.produce_answer import NO_OFFSET, Answer
 from lakestream.protocol.kafka.errors import KafkaError
 from lakestream.protocol.kafka.registry import Api, CloseConnection, RequestContext, Started, Starting
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import produce
+from lakestream.world.turns import in_turns
 
 ZSTD_FROM_VERSION = 7
 BY_ID_FROM_VERSION = 13

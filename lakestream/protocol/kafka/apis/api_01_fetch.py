@@ -31,12 +31,12 @@ from lakestream.protocol.kafka.apis.leader_epoch import check_leader_epoch
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import fetch
 from lakestream.protocol.kafka.wire.records import Iovec
 from lakestream.storage.records.errors import UnsupportedCompression
 from lakestream.storage.records.recompress import replay_codec
 from lakestream.storage.tablefile.read.encoded import Encoding
+from lakestream.world.turns import in_turns
 
 RESPONSE_BYTES_MAX = 55 * 1024 * 1024
 """A client may ask for two gigabytes at once; as Kafka's fetch.max.bytes."""

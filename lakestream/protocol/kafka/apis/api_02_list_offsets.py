@@ -36,8 +36,8 @@ from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH, check_lead
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns, slices
 from lakestream.protocol.kafka.wire.generated import list_offsets
+from lakestream.world.turns import in_turns, slices
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -1, -2, -3, -4, -5, -6
 FROM_VERSION = {LATEST: 0, EARLIEST: 0, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}

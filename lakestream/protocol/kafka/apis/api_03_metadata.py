@@ -30,8 +30,8 @@ from lakestream.protocol.kafka.apis.operations import ALL_ON_CLUSTER, ALL_ON_TOP
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import metadata
+from lakestream.world.turns import in_turns
 
 BY_ID_FROM_VERSION = 12
 PARTITION_LISTS_KEPT = 1_000

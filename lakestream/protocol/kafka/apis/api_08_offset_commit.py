@@ -30,8 +30,8 @@ from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_pa
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, Later, RequestContext, Starting
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import offset_commit
+from lakestream.world.turns import in_turns
 
 MEMBER_EPOCHS_FROM_VERSION = 9
 BY_ID_FROM_VERSION = 10

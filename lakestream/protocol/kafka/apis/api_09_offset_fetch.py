@@ -26,8 +26,8 @@ from lakestream.protocol.kafka.apis.group_topics import named_by_topic
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import offset_fetch
+from lakestream.world.turns import in_turns
 
 ERROR_FROM_VERSION = 2
 GROUPS_FROM_VERSION = 8

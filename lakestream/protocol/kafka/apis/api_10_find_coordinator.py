@@ -19,8 +19,8 @@ from lakestream.model.broker import LiveBroker
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import find_coordinator
+from lakestream.world.turns import in_turns
 
 GROUP, TRANSACTION = 0, 1
 MANY_KEYS_FROM_VERSION = 4

@@ -14,8 +14,8 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns, slices
 from lakestream.protocol.kafka.wire.generated import leave_group
+from lakestream.world.turns import in_turns, slices
 
 MANY_FROM_VERSION = 3
 LEAVERS_AT_ONCE = 1_000

@@ -15,8 +15,8 @@ from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import describe_groups
+from lakestream.world.turns import in_turns
 
 NOT_FOUND_FROM_VERSION = 6
 

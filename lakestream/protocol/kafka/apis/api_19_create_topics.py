@@ -21,8 +21,8 @@ from lakestream.protocol.kafka.apis.config_entries import topic_entries
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import create_topics
+from lakestream.world.turns import in_turns
 
 REPLICATION = 1
 

@@ -19,8 +19,8 @@ from lakestream.model.topic import TopicId
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import delete_topics
+from lakestream.world.turns import in_turns
 
 BY_ID_FROM_VERSION = 6
 

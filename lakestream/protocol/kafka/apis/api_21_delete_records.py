@@ -15,8 +15,8 @@ from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import delete_records
+from lakestream.world.turns import in_turns
 
 NO_OFFSET = -1
 

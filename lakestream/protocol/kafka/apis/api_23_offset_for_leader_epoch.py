@@ -16,8 +16,8 @@ from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH, check_lead
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import offset_for_leader_epoch as epochs
+from lakestream.world.turns import in_turns
 
 
 async def handle(request: epochs.Request, context: RequestContext) -> epochs.Response:

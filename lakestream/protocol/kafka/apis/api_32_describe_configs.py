@@ -27,8 +27,8 @@ from lakestream.protocol.kafka.apis.config_entries import (
 from lakestream.protocol.kafka.apis.config_resources import BROKER, GROUP, TOPIC, on_configs, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import describe_configs
+from lakestream.world.turns import in_turns
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 """As much as it takes to describe all topics of a large cluster. Each is kilobytes for a few bytes of the request, so

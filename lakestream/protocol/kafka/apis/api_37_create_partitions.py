@@ -16,8 +16,8 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import create_partitions
+from lakestream.world.turns import in_turns
 
 
 async def handle(request: create_partitions.Request, context: RequestContext) -> create_partitions.Response:

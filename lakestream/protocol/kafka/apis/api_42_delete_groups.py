@@ -10,8 +10,8 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import delete_groups
+from lakestream.world.turns import in_turns
 
 
 async def handle(request: delete_groups.Request, context: RequestContext) -> delete_groups.Response:

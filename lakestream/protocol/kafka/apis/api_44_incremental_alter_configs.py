@@ -16,8 +16,8 @@ from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.apis.config_resources import check_alterable, on_configs, repeated, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import incremental_alter_configs as alter_configs
+from lakestream.world.turns import in_turns
 
 OPERATIONS = frozenset(ConfigOperation)
 

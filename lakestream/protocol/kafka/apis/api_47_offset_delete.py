@@ -13,8 +13,8 @@ from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_pa
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import offset_delete
+from lakestream.world.turns import in_turns
 
 
 async def handle(request: offset_delete.Request, context: RequestContext) -> offset_delete.Response:

@@ -18,8 +18,8 @@ from lakestream.protocol.kafka.apis.group_topics import named_by_topic
 from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import consumer_group_describe as describe
+from lakestream.world.turns import in_turns
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 

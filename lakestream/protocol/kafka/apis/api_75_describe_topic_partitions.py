@@ -17,8 +17,8 @@ from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH
 from lakestream.protocol.kafka.apis.operations import ALL_ON_TOPIC
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.registry import Api, RequestContext
-from lakestream.protocol.kafka.turns import in_turns
 from lakestream.protocol.kafka.wire.generated import describe_topic_partitions as describe
+from lakestream.world.turns import in_turns
 
 PAGE_PARTITIONS_MAX = 2_000
 """As Kafka's max.request.partition.size.limit."""

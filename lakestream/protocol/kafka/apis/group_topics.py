@@ -12,7 +12,7 @@ from lakestream.model.errors import LakestreamError
 from lakestream.model.group import TopicPartition
 from lakestream.model.topic import TopicId
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
-from lakestream.protocol.kafka.turns import in_turns
+from lakestream.world.turns import in_turns
 
 
 class _Part(Protocol):
