@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from lakestream.broker import fetch
-from lakestream.metadata import placing
-from lakestream.metadata.sequencing import judge
+from lakestream.metadata.rules import placing
+from lakestream.metadata.rules.sequencing import judge
 from lakestream.metadata.sqlite import committing, dropping, garbage
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError, OffsetOutOfRange

@@ -1,8 +1,8 @@
 """Brokers: an id held under a lease, each holder with a higher incarnation than the one before."""
 
-from lakestream.metadata.fencing import fenced
 from lakestream.metadata.postgres.asking import all_rows, one_row
 from lakestream.metadata.postgres.pool import Connection
+from lakestream.metadata.rules.fencing import fenced
 from lakestream.model.broker import BrokerLease, BrokerSpec, LiveBroker
 from lakestream.model.lease import LEASE_MS_MAX
 

@@ -7,10 +7,10 @@ The partition's row is locked first, so that commits to it wait; segments are lo
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from lakestream.metadata.missing import above_the_end, unknown_partition
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.retention import OldSpan, expired_spans
+from lakestream.metadata.rules.missing import above_the_end, unknown_partition
+from lakestream.metadata.rules.retention import OldSpan, expired_spans
 from lakestream.model.place import SegmentId, Tail
 from lakestream.model.topic import PartitionId
 

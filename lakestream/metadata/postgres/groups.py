@@ -6,11 +6,11 @@ and a claim or a save waits for them. Nobody waits for what changes here, so not
 
 from collections.abc import Mapping, Sequence
 
-from lakestream.metadata.fencing import fenced
-from lakestream.metadata.grouping import NO_STATE_KIND, moved_on, overtaken, written_topics
 from lakestream.metadata.postgres.asking import all_rows, maybe_row, one_row
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.postgres.tables import Run
+from lakestream.metadata.rules.fencing import fenced
+from lakestream.metadata.rules.grouping import NO_STATE_KIND, moved_on, overtaken, written_topics
 from lakestream.model.broker import BrokerLease
 from lakestream.model.group import (
     NO_GENERATION,

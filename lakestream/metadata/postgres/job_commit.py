@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from lakestream.metadata.job_store import COMPACTION, JobState, answer_of, compaction_fenced, job_ended
-from lakestream.metadata.missing import table_moved, unknown_partition
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.dropping import release
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
+from lakestream.metadata.rules.missing import table_moved, unknown_partition
+from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
 from lakestream.model.errors import UnknownPartition
 from lakestream.model.job import JobCommit, JobId, NewFileSpan
 from lakestream.model.place import Tail

@@ -9,8 +9,8 @@ from typing import Any, LiteralString, Protocol, TypeVar
 
 from lakestream.metadata.postgres.asking import all_rows, maybe_row, one_row
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.registry_rows import schema_of, settings_of, version_of, written_references
-from lakestream.metadata.registry_rules import (
+from lakestream.metadata.rules.registry_rows import schema_of, settings_of, version_of, written_references
+from lakestream.metadata.rules.registry_rules import (
     deletable_versions,
     id_for,
     must_be_current,

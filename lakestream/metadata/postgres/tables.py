@@ -10,7 +10,9 @@ from typing import Any, LiteralString, Protocol, TypeVar
 
 from psycopg.errors import UniqueViolation
 
-from lakestream.metadata.missing import (
+from lakestream.metadata.postgres.asking import all_rows, maybe_row, one_row
+from lakestream.metadata.postgres.pool import Connection
+from lakestream.metadata.rules.missing import (
     namespace_exists,
     namespace_not_empty,
     properties_changed,
@@ -20,8 +22,6 @@ from lakestream.metadata.missing import (
     unknown_table_id,
     unknown_topic_id,
 )
-from lakestream.metadata.postgres.asking import all_rows, maybe_row, one_row
-from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, is_listed, joined, split
 from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
 from lakestream.model.table_errors import AnsweredBefore

@@ -6,10 +6,10 @@ Changes begin by updating the cluster row, so that they follow one another.
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from lakestream.metadata.missing import too_few_partitions, topic_exists, unknown_topic_id
 from lakestream.metadata.postgres.asking import all_rows, maybe_row, one_row
 from lakestream.metadata.postgres.dropping import release_spans_of
 from lakestream.metadata.postgres.pool import Connection
+from lakestream.metadata.rules.missing import too_few_partitions, topic_exists, unknown_topic_id
 from lakestream.metadata.store import TopicsView
 from lakestream.metadata.table_store import NOWHERE
 from lakestream.model.configs.edit import ConfigEdit, apply_config_edits

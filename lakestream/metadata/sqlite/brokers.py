@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from lakestream.metadata.fencing import fenced
+from lakestream.metadata.rules.fencing import fenced
 from lakestream.model.broker import BrokerId, BrokerLease, BrokerSpec, LiveBroker
 from lakestream.model.lease import LEASE_MS_MAX
 

@@ -8,10 +8,10 @@ import sqlite3
 import struct
 from collections.abc import Iterable, Mapping
 
-from lakestream.metadata.kept_results import decode_results, encode_results
-from lakestream.metadata.placing import PartitionEnd, Placement, ProducerKey, place_batches
-from lakestream.metadata.segment_state import SegmentState
-from lakestream.metadata.sequencing import NUMBERS_PER_BATCH, RECENT_BATCHES_MAX, ProducerState
+from lakestream.metadata.rules.kept_results import decode_results, encode_results
+from lakestream.metadata.rules.placing import PartitionEnd, Placement, ProducerKey, place_batches
+from lakestream.metadata.rules.segment_state import SegmentState
+from lakestream.metadata.rules.sequencing import NUMBERS_PER_BATCH, RECENT_BATCHES_MAX, ProducerState
 from lakestream.metadata.sqlite.brokers import check_lease
 from lakestream.model.place import SegmentId
 from lakestream.model.segment import NO_PRODUCER, Abandoned, Committed, SegmentBatch, SegmentCommit, SegmentFate

@@ -7,8 +7,8 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping
 
-from lakestream.metadata.missing import above_the_end, unknown_partition
-from lakestream.metadata.retention import OldSpan, expired_spans
+from lakestream.metadata.rules.missing import above_the_end, unknown_partition
+from lakestream.metadata.rules.retention import OldSpan, expired_spans
 from lakestream.model.place import SegmentId, Tail
 from lakestream.model.topic import PartitionId
 

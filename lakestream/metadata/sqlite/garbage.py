@@ -4,9 +4,9 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from lakestream.metadata.segment_state import ABANDONED_KEPT_MS, SegmentState
+from lakestream.metadata.rules.segment_state import ABANDONED_KEPT_MS, SegmentState
+from lakestream.metadata.rules.wal_copies import SECOND_MS, SPANS_BACK_MAX
 from lakestream.metadata.store import WalSize
-from lakestream.metadata.wal_copies import SECOND_MS, SPANS_BACK_MAX
 from lakestream.model.place import SegmentId
 from lakestream.model.topic import TopicId
 

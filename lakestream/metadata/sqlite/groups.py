@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from lakestream.metadata.grouping import NO_STATE_KIND, overtaken, written_topics
+from lakestream.metadata.rules.grouping import NO_STATE_KIND, overtaken, written_topics
 from lakestream.metadata.sqlite.brokers import check_lease
 from lakestream.metadata.sqlite.group_commits import OffsetsAsk, commit_all
 from lakestream.metadata.sqlite.tables import Run

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lakestream.metadata.job_store import COMPACTION, JobState, answer_of, compaction_fenced
-from lakestream.metadata.missing import table_moved, unknown_partition
+from lakestream.metadata.rules.missing import table_moved, unknown_partition
+from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
 from lakestream.metadata.sqlite.dropping import release
-from lakestream.metadata.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
 from lakestream.model.job import JobCommit, JobId, TabledRange
 from lakestream.model.place import Tail
 from lakestream.model.topic import PartitionId

@@ -5,8 +5,8 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from lakestream.metadata.registry_rows import schema_of, settings_of, version_of, written_references
-from lakestream.metadata.registry_rules import (
+from lakestream.metadata.rules.registry_rows import schema_of, settings_of, version_of, written_references
+from lakestream.metadata.rules.registry_rules import (
     deletable_versions,
     id_for,
     must_be_current,

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from lakestream.metadata.missing import (
+from lakestream.metadata.rules.missing import (
     namespace_exists,
     namespace_not_empty,
     properties_changed,

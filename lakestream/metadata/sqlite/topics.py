@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 
-from lakestream.metadata.missing import too_few_partitions, topic_exists, unknown_topic_id
+from lakestream.metadata.rules.missing import too_few_partitions, topic_exists, unknown_topic_id
 from lakestream.metadata.sqlite.dropping import release_spans_of
 from lakestream.metadata.store import TopicsView
 from lakestream.metadata.table_store import NOWHERE

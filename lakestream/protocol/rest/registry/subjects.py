@@ -8,8 +8,8 @@ from starlette.routing import Route
 
 from lakestream.contract.registry.administration import Administration
 from lakestream.contract.registry.registry import Registry
-from lakestream.metadata.registry_rules import unknown_subject
 from lakestream.metadata.registry_store import RegistryStore
+from lakestream.metadata.rules.registry_rules import unknown_subject
 from lakestream.model.registry import Shown, VersionKey
 from lakestream.protocol.rest.registry.answering import endpoint, text_answer, version_json
 from lakestream.protocol.rest.registry.asking import (
