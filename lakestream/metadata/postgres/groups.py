@@ -11,6 +11,8 @@ from lakestream.model.group import NO_GENERATION, CommittedOffset, TopicPartitio
 
 
 class PostgresGroups(GroupVerbs):
+    """The GroupStore of a PostgresStore."""
+
     def __init__(self, *, run: Run) -> None:
         super().__init__(PostgresDatabase(write=run, read=run))
         self._run = run

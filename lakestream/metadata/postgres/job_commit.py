@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from lakestream.metadata.job_store import JobState, answer_of, job_ended
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.postgres.running import drive
+from lakestream.metadata.postgres.running import PostgresDatabase, Run, drive
 from lakestream.metadata.rules.missing import table_moved, unknown_partition
 from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
 from lakestream.metadata.verbs.dropping import release
-from lakestream.metadata.verbs.jobs import check_token
+from lakestream.metadata.verbs.jobs import JobVerbs, check_token
 from lakestream.model.errors import UnknownPartition
 from lakestream.model.job import JobCommit, JobId, NewFileSpan
 from lakestream.model.place import Tail
@@ -22,7 +22,18 @@ from lakestream.model.table_errors import LedgerConflict
 from lakestream.model.topic import PartitionId
 
 
-async def commit_job(connection: Connection, commit: JobCommit) -> str:
+class PostgresJobs(JobVerbs):
+    """The JobStore of a PostgresStore."""
+
+    def __init__(self, *, write: Run, read: Run) -> None:
+        super().__init__(PostgresDatabase(write=write, read=read))
+        self._write = write
+
+    async def commit_job(self, commit: JobCommit) -> str:
+        return await self._write(lambda c: _commit(c, commit))
+
+
+async def _commit(connection: Connection, commit: JobCommit) -> str:
     if (known := await _known_answer(connection, commit.job)) is not None:
         return known
     async with connection.transaction():

@@ -13,7 +13,7 @@ from lakestream.metadata.postgres.alarm import Alarm
 from lakestream.metadata.postgres.asking import one_row
 from lakestream.metadata.postgres.failures import TRY_AGAIN, plain_errors
 from lakestream.metadata.postgres.groups import PostgresGroups
-from lakestream.metadata.postgres.jobs import PostgresJobs
+from lakestream.metadata.postgres.job_commit import PostgresJobs
 from lakestream.metadata.postgres.pool import Connection, Pool
 from lakestream.metadata.postgres.running import PostgresDatabase
 from lakestream.metadata.store import PartitionSize, ViewAsk

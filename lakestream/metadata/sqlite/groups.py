@@ -23,6 +23,8 @@ _EXPIRED = """
 
 
 class SqliteGroups(GroupVerbs):
+    """The GroupStore of a SqliteStore."""
+
     def __init__(self, *, writer: Writer, read: Run, now_ms: Callable[[], int]) -> None:
         super().__init__(SqliteDatabase(write=writer.run_quietly, read=read, now_ms=now_ms))
         self._writer = writer

@@ -6,20 +6,32 @@ committed before? -> token good? -> each range continues? -> file spans for WAL 
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lakestream.metadata.job_store import JobState, answer_of
 from lakestream.metadata.rules.missing import table_moved, unknown_partition
 from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
-from lakestream.metadata.sqlite.running import drive
+from lakestream.metadata.sqlite.running import Run, SqliteDatabase, drive
 from lakestream.metadata.verbs.dropping import release
-from lakestream.metadata.verbs.jobs import check_token
+from lakestream.metadata.verbs.jobs import JobVerbs, check_token
 from lakestream.model.job import JobCommit, JobId, TabledRange
 from lakestream.model.place import Tail
 from lakestream.model.topic import PartitionId
 
 
-def commit_job(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -> str:
+class SqliteJobs(JobVerbs):
+    """The JobStore of a SqliteStore."""
+
+    def __init__(self, *, write: Run, read: Run, now_ms: Callable[[], int]) -> None:
+        super().__init__(SqliteDatabase(write=write, read=read, now_ms=now_ms))
+        self._write = write
+        self._now = now_ms
+
+    async def commit_job(self, commit: JobCommit) -> str:
+        return await self._write(lambda c: _commit(c, commit, self._now()))
+
+
+def _commit(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -> str:
     if (known := _known_answer(connection, commit.job)) is not None:
         return known
     drive(connection, check_token(commit.token), now_ms)

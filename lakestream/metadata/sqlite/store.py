@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from lakestream.metadata.sqlite import committing, looking
 from lakestream.metadata.sqlite.alarm import Alarm
 from lakestream.metadata.sqlite.groups import SqliteGroups
-from lakestream.metadata.sqlite.jobs import SqliteJobs
+from lakestream.metadata.sqlite.job_commit import SqliteJobs
 from lakestream.metadata.sqlite.lane import Lane
 from lakestream.metadata.sqlite.reader import Reader
 from lakestream.metadata.sqlite.running import SqliteDatabase
