@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.postgres.running import PostgresDatabase, Run
+from lakestream.metadata.postgres.running import PostgresDatabase, PostgresRun
 from lakestream.metadata.rules.grouping import moved_on, overtaken
 from lakestream.metadata.verbs.groups import GroupVerbs
 from lakestream.model.group import NO_GENERATION, CommittedOffset, TopicPartition
@@ -13,7 +13,7 @@ from lakestream.model.group import NO_GENERATION, CommittedOffset, TopicPartitio
 class PostgresGroups(GroupVerbs):
     """The GroupStore of a PostgresStore."""
 
-    def __init__(self, *, run: Run) -> None:
+    def __init__(self, *, run: PostgresRun) -> None:
         super().__init__(PostgresDatabase(write=run, read=run))
         self._run = run
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from lakestream.metadata.job_store import JobState, answer_of, job_ended
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.postgres.running import PostgresDatabase, Run, drive
+from lakestream.metadata.postgres.running import PostgresDatabase, PostgresRun, drive
 from lakestream.metadata.rules.missing import table_moved, unknown_partition
 from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
 from lakestream.metadata.verbs.dropping import release
@@ -25,7 +25,7 @@ from lakestream.model.topic import PartitionId
 class PostgresJobs(JobVerbs):
     """The JobStore of a PostgresStore."""
 
-    def __init__(self, *, write: Run, read: Run) -> None:
+    def __init__(self, *, write: PostgresRun, read: PostgresRun) -> None:
         super().__init__(PostgresDatabase(write=write, read=read))
         self._write = write
 

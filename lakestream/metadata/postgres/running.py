@@ -6,18 +6,18 @@ from typing import Protocol, TypeVar
 from psycopg.errors import UniqueViolation
 
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.verbs.steps import Answer, DuplicateKey, Statement, Steps
+from lakestream.metadata.verbs.steps import DuplicateKey, Reply, Statement, Steps
 from lakestream.metadata.verbs.wording import for_postgres
 
 T = TypeVar("T")
 
 
-class Run(Protocol):
+class PostgresRun(Protocol):
     def __call__(self, verb: Callable[[Connection], Awaitable[T]], /) -> Awaitable[T]: ...
 
 
 class PostgresDatabase:
-    def __init__(self, *, write: Run, read: Run) -> None:
+    def __init__(self, *, write: PostgresRun, read: PostgresRun) -> None:
         self._write = write
         self._read = read
 
@@ -52,7 +52,7 @@ async def drive(connection: Connection, steps: Steps[T]) -> T:
         return result
 
 
-async def _execute(connection: Connection, statement: Statement) -> Answer:
+async def _execute(connection: Connection, statement: Statement) -> Reply:
     lists = {name: list(column) for name, column in (statement.columns or {}).items()}
     cursor = await connection.execute(for_postgres(statement.sql), {**statement.parameters, **lists})
-    return Answer(await cursor.fetchall() if cursor.description is not None else [], cursor.rowcount)
+    return Reply(await cursor.fetchall() if cursor.description is not None else [], cursor.rowcount)

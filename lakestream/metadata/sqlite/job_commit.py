@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from lakestream.metadata.job_store import JobState, answer_of
 from lakestream.metadata.rules.missing import table_moved, unknown_partition
 from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
-from lakestream.metadata.sqlite.running import Run, SqliteDatabase, drive
+from lakestream.metadata.sqlite.running import SqliteDatabase, SqliteRun, drive
 from lakestream.metadata.verbs.dropping import release
 from lakestream.metadata.verbs.jobs import JobVerbs, check_token
 from lakestream.model.job import JobCommit, JobId, TabledRange
@@ -22,7 +22,7 @@ from lakestream.model.topic import PartitionId
 class SqliteJobs(JobVerbs):
     """The JobStore of a SqliteStore."""
 
-    def __init__(self, *, write: Run, read: Run, now_ms: Callable[[], int]) -> None:
+    def __init__(self, *, write: SqliteRun, read: SqliteRun, now_ms: Callable[[], int]) -> None:
         super().__init__(SqliteDatabase(write=write, read=read, now_ms=now_ms))
         self._write = write
         self._now = now_ms

@@ -5,23 +5,23 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from lakestream.metadata.verbs.steps import Answer, DuplicateKey, Statement, Steps
+from lakestream.metadata.verbs.steps import DuplicateKey, Reply, Statement, Steps
 from lakestream.metadata.verbs.wording import for_sqlite
 
 T = TypeVar("T")
 
-_NOTHING = Answer([], 0)
+_NOTHING = Reply([], 0)
 _KEY_TAKEN = (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE)
 
 
-class Run(Protocol):
+class SqliteRun(Protocol):
     def __call__(self, verb: Callable[[sqlite3.Connection], T], /) -> Awaitable[T]: ...
 
 
 class SqliteDatabase:
     """`now_ms` is read inside the transaction: what it judges may have waited for its turn."""
 
-    def __init__(self, *, write: Run, read: Run, now_ms: Callable[[], int]) -> None:
+    def __init__(self, *, write: SqliteRun, read: SqliteRun, now_ms: Callable[[], int]) -> None:
         self._write = write
         self._read = read
         self._now = now_ms
@@ -55,7 +55,7 @@ def drive(connection: sqlite3.Connection, steps: Steps[T], now_ms: int) -> T:
         return result
 
 
-def _execute(connection: sqlite3.Connection, statement: Statement, now_ms: int) -> Answer:
+def _execute(connection: sqlite3.Connection, statement: Statement, now_ms: int) -> Reply:
     if (text := for_sqlite(statement.sql)) is None:
         return _NOTHING
     parameters = {name: _bound(value) for name, value in statement.parameters.items()}
@@ -64,7 +64,7 @@ def _execute(connection: sqlite3.Connection, statement: Statement, now_ms: int) 
         connection.executemany(text, _rows(statement.columns, parameters))
         return _NOTHING
     cursor = connection.execute(text, parameters)
-    return Answer(cursor.fetchall(), cursor.rowcount)
+    return Reply(cursor.fetchall(), cursor.rowcount)
 
 
 def _bound(value: object) -> object:

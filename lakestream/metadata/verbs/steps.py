@@ -23,7 +23,7 @@ class Statement(NamedTuple):
     """Further parameters, one list each: PostgreSQL is given the lists, SQLite runs its text for each of their rows."""
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     rows: list[Row]
     changed: int
     """How many rows the statement changed. Not told of a statement with columns."""
@@ -33,7 +33,7 @@ class DuplicateKey(Exception):
     """The driver raises it inside the verb: a statement would have stored a key that is there already."""
 
 
-Steps = Generator[Statement, Answer, T]
+Steps = Generator[Statement, Reply, T]
 
 
 def all_rows(sql: Sql, /, **parameters: object) -> Steps[list[Row]]:
