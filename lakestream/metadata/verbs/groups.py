@@ -25,8 +25,8 @@ from lakestream.model.group import (
 _DELETE_OWNED = Wording(
     postgres="DELETE FROM consumer_group USING unnest(:names::text[], :epochs::bigint[]) AS owned (name, epoch)"
     " WHERE consumer_group.name = owned.name AND consumer_group.epoch = owned.epoch RETURNING consumer_group.name",
-    sqlite="DELETE FROM consumer_group WHERE (name, epoch) IN (SELECT names.value, epochs.value"
-    " FROM json_each(:names) AS names JOIN json_each(:epochs) AS epochs ON names.key = epochs.key) RETURNING name",
+    sqlite="DELETE FROM consumer_group WHERE (name, epoch) IN"
+    " (SELECT value, json_extract(:epochs, '$[' || key || ']') FROM json_each(:names)) RETURNING name",
 )
 _DELETE_OFFSETS = Wording(
     postgres="DELETE FROM group_offset USING unnest(:topic::bytea[], :number::integer[]) AS gone (topic_id, number)"
