@@ -2,7 +2,9 @@
 -- migrations/sqlite and migrations/postgres, and a test holds both against this file.
 -- Times are milliseconds since 1970 by the store's clock. There are no foreign keys: every verb keeps its
 -- references right inside one transaction, and a check per span would be paid at every commit.
--- Lock order: cluster, topic, broker, partition by id, producer, segment by id, duty, lease, job, receipt, namespace, table by id, group epoch, group, offset.
+-- Lock order: receipt, namespace, cluster, topic, broker, partition by id, producer, segment by id, duty, lease, job, compaction ask, group epoch, group, offset, table by id.
+-- Transactions of PostgreSQL keep to it, so that they never wait for each other in a circle; SQLite has one writer. The registry's row is locked before its
+-- own tables, and with nothing else.
 
 -- The one row of the cluster itself. Written: at first open, and by whoever takes a number from it. Read: by all.
 CREATE TABLE cluster (

@@ -1,9 +1,8 @@
 """The metadata store's interface: verbs, each of them one transaction.
 
-SQLite (sqlite/) serves one machine, PostgreSQL (postgres/) a cluster; one behaviour suite runs
-over both. Callers never see tables. `open_store` chooses by URL.
-
-Lock order inside a store, everywhere: cluster, topic, broker, partition by id, producer, segment by id.
+SQLite (sqlite/) serves one machine, PostgreSQL (postgres/) a cluster; one behaviour suite runs over both. Both run
+most verbs from one text (verbs/) and have the hot ones to themselves. Callers never see tables. `open_store` chooses by
+URL. The order in which verbs lock rows stands at the top of schema.sql.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -204,12 +203,12 @@ class MetadataStore(Protocol):
 
     async def wal_copies(self) -> dict[TopicId, int]:
         """How many bytes of each topic's records are in its table and in WAL objects as well, whatever keeps those: the
-        grace, or a neighbour's records. Topics without any are absent. One consistent read (wal_copies.py)."""
+        grace, or a neighbour's records. Topics without any are absent. One consistent read (rules/wal_copies.py)."""
         ...
 
     async def forget_segments(self, segments: Sequence[SegmentId]) -> None:
         """Their objects are deleted: drop the rows. Living segments are left alone; rows of abandoned ones stay for
-        a week more (segment_state.py), so that a zombie still finds the fate, and are not deletable again."""
+        a week more (rules/segment_state.py), so that a zombie still finds the fate, and are not deletable again."""
         ...
 
     async def unknown_segments(self, segments: Sequence[SegmentId]) -> list[SegmentId]:

@@ -10,10 +10,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from lakestream.broker import fetch
-from lakestream.metadata import placing
-from lakestream.metadata.sequencing import judge
-from lakestream.metadata.sqlite import committing, dropping, garbage
+from lakestream.metadata.rules import placing
+from lakestream.metadata.rules.sequencing import judge
+from lakestream.metadata.sqlite import committing
 from lakestream.metadata.store import MetadataStore
+from lakestream.metadata.verbs import dropping
+from lakestream.metadata.verbs.garbage import GarbageVerbs
+from lakestream.metadata.verbs.running import reads
+from lakestream.metadata.verbs.steps import Steps, all_rows, changed
 from lakestream.model.errors import LakestreamError, OffsetOutOfRange
 from lakestream.model.place import PartitionView, Span
 from lakestream.model.segment import Abandoned, BatchResult, BatchStatus, Committed, SegmentCommit, SegmentFate
@@ -40,6 +44,10 @@ class Mutant(NamedTuple):
     """One that found it out, where the first ones do not. A hint: worlds change with the code, so others are tried."""
 
 
+def no_steps(*_: object) -> Steps[None]:
+    yield from ()
+
+
 def _a_repeated_commit_is_placed_again(patch: pytest.MonkeyPatch) -> None:
     commit_segment = committing.commit_segment
 
@@ -51,7 +59,7 @@ def _a_repeated_commit_is_placed_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def _a_broker_without_lease_may_commit(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(committing, "check_lease", lambda *_: None)
+    patch.setattr(committing, "check_lease", no_steps)
 
 
 def _an_unknown_object_is_deleted_but_not_abandoned(patch: pytest.MonkeyPatch) -> None:
@@ -111,24 +119,27 @@ def _out_of_range_is_concluded_from_an_old_view(patch: pytest.MonkeyPatch) -> No
 
 
 def _a_segment_dies_with_its_first_span(patch: pytest.MonkeyPatch) -> None:
-    def release_too_early(connection: sqlite3.Connection, span_counts: Mapping[str, int], now_ms: int) -> None:
-        connection.executemany(
-            "UPDATE segment SET span_count = 0, dead_since_ms = ? WHERE id = ?",
-            [(now_ms, segment) for segment in span_counts],
+    def release_too_early(span_counts: Mapping[str, int]) -> Steps[None]:
+        yield from changed(
+            "UPDATE segment SET span_count = 0, dead_since_ms = now_ms() WHERE id = ANY (:segments)",
+            segments=list(span_counts),
         )
 
     patch.setattr(dropping, "release", release_too_early)
 
 
 def _receipts_go_while_they_are_needed(patch: pytest.MonkeyPatch) -> None:
-    def deletable(connection: sqlite3.Connection, grace_ms: int, limit: int, now_ms: int) -> list[str]:
-        rows = connection.execute(
-            "SELECT id FROM segment WHERE dead_since_ms < ? AND object_deleted_ms IS NULL LIMIT ?",
-            (now_ms - grace_ms, limit),
+    @reads
+    def deletable(self: GarbageVerbs, grace_ms: int, limit: int) -> Steps[list[str]]:
+        rows = yield from all_rows(
+            "SELECT id FROM segment WHERE dead_since_ms < now_ms() - :grace_ms AND object_deleted_ms IS NULL"
+            " LIMIT :limit",
+            grace_ms=grace_ms,
+            limit=limit,
         )
         return [row[0] for row in rows]
 
-    patch.setattr(garbage, "deletable_segments", deletable)
+    patch.setattr(GarbageVerbs, "deletable_segments", deletable)
 
 
 def _a_refused_batch_does_not_split_its_span(patch: pytest.MonkeyPatch) -> None:

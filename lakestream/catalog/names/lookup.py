@@ -5,7 +5,7 @@ set aside. Nothing else can take these names, also while the topic keeps its tab
 """
 
 from lakestream.catalog.topic.topic_table import all_names, branch_of
-from lakestream.metadata.missing import shown_table, table_exists
+from lakestream.metadata.rules.missing import shown_table, table_exists
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.table import STREAMS, Namespace, TableKind, TablePointer
 from lakestream.model.table_errors import Guarded

@@ -18,7 +18,7 @@ from lakestream.catalog.spec.whole.table import check_whole, completed
 from lakestream.catalog.strangers.guards import check_change, check_heads, log_is_read_only
 from lakestream.catalog.strangers.offered_snapshots import OfferedSnapshots
 from lakestream.catalog.strangers.topic_columns import with_system_columns
-from lakestream.metadata.missing import shown_table
+from lakestream.metadata.rules.missing import shown_table
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import Namespace, PointerMove, TableKind, TablePointer
 from lakestream.model.table_errors import UnknownTable

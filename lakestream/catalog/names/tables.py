@@ -20,7 +20,7 @@ from lakestream.catalog.spec.values import Json, Metadata, optional, wanted
 from lakestream.catalog.spec.whole.table import check_offered
 from lakestream.catalog.strangers.guards import check_drop, log_is_read_only
 from lakestream.catalog.topic.topic_table import branch_table, suffix_of
-from lakestream.metadata.missing import shown_table
+from lakestream.metadata.rules.missing import shown_table
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.errors import Conflict, LakestreamError, UnknownTopicId
 from lakestream.model.table import LOG_BRANCH, Namespace, TableKind, TablePointer

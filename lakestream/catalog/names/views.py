@@ -9,7 +9,7 @@ from lakestream.catalog.spec.requests import Once, TableChange, checked_name, lo
 from lakestream.catalog.spec.requirements import check_view_requirements
 from lakestream.catalog.spec.values import Json, Metadata, optional, wanted
 from lakestream.catalog.spec.views import apply_view_updates, check_whole_view, new_view
-from lakestream.metadata.missing import shown_table, table_exists
+from lakestream.metadata.rules.missing import shown_table, table_exists
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.errors import Conflict
 from lakestream.model.table import Namespace, PointerMove, TableKind, TablePointer

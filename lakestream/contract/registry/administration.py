@@ -1,7 +1,7 @@
 """Deleting, and the settings of subjects. Nothing of it is done to a subject that is read-only, but to change that."""
 
-from lakestream.metadata.registry_rules import unknown_subject
 from lakestream.metadata.registry_store import RegistryStore
+from lakestream.metadata.rules.registry_rules import unknown_subject
 from lakestream.model.registry import (
     GLOBAL_SUBJECT,
     Compatibility,

@@ -17,8 +17,8 @@ from lakestream.contract.registry.limits import REGISTER_ATTEMPTS_MAX, SCHEMA_ID
 from lakestream.contract.registry.names import checked_subject
 from lakestream.contract.registry.resolving import References
 from lakestream.contract.registry.submitted import Submitted, Understood, in_form, understood
-from lakestream.metadata.registry_rules import unknown_subject, unknown_version
 from lakestream.metadata.registry_store import RegistryStore
+from lakestream.metadata.rules.registry_rules import unknown_subject, unknown_version
 from lakestream.model.registry import (
     Mode,
     NewVersion,

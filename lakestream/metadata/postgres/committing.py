@@ -9,12 +9,12 @@ from typing import Any
 
 import psycopg
 
-from lakestream.metadata.fencing import fenced
-from lakestream.metadata.kept_results import decode_results
 from lakestream.metadata.postgres.asking import one_row
 from lakestream.metadata.postgres.failures import FENCED
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.segment_state import SegmentState
+from lakestream.metadata.rules.fencing import fenced
+from lakestream.metadata.rules.kept_results import decode_results
+from lakestream.metadata.rules.segment_state import SegmentState
 from lakestream.model.place import SegmentId
 from lakestream.model.segment import NO_PRODUCER, Abandoned, Committed, SegmentBatch, SegmentCommit, SegmentFate
 

@@ -7,12 +7,14 @@ commit that finds the job committed locks nothing.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from lakestream.metadata.job_store import COMPACTION, JobState, answer_of, compaction_fenced, job_ended
-from lakestream.metadata.missing import table_moved, unknown_partition
+from lakestream.metadata.job_store import JobState, answer_of, job_ended
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
-from lakestream.metadata.postgres.dropping import release
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
+from lakestream.metadata.postgres.running import PostgresDatabase, PostgresRun, drive
+from lakestream.metadata.rules.missing import table_moved, unknown_partition
+from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
+from lakestream.metadata.verbs.dropping import release
+from lakestream.metadata.verbs.jobs import JobVerbs, check_token
 from lakestream.model.errors import UnknownPartition
 from lakestream.model.job import JobCommit, JobId, NewFileSpan
 from lakestream.model.place import Tail
@@ -20,7 +22,18 @@ from lakestream.model.table_errors import LedgerConflict
 from lakestream.model.topic import PartitionId
 
 
-async def commit_job(connection: Connection, commit: JobCommit) -> str:
+class PostgresJobs(JobVerbs):
+    """The JobStore of a PostgresStore."""
+
+    def __init__(self, *, write: PostgresRun, read: PostgresRun) -> None:
+        super().__init__(PostgresDatabase(write=write, read=read))
+        self._write = write
+
+    async def commit_job(self, commit: JobCommit) -> str:
+        return await self._write(lambda c: _commit(c, commit))
+
+
+async def _commit(connection: Connection, commit: JobCommit) -> str:
     if (known := await _known_answer(connection, commit.job)) is not None:
         return known
     async with connection.transaction():
@@ -32,7 +45,7 @@ async def commit_job(connection: Connection, commit: JobCommit) -> str:
             _check_ranges(commit, tails, spans)
         except (LedgerConflict, UnknownPartition):
             # To one who has lost the lease it says that others do the work, not that the topic is at fault.
-            await check_token(connection, commit.token)
+            await drive(connection, check_token(commit.token))
             raise
         replaced = await _replace_spans(connection, commit)
         table = commit.move.pointer.id
@@ -42,22 +55,11 @@ async def commit_job(connection: Connection, commit: JobCommit) -> str:
             for row in file_span_rows(table, tails[partition], own, replaced.get(partition, ()))
         ]
         await _insert(connection, rows)
-        await release(connection, Counter(span.segment for own in replaced.values() for span in own))
-        await check_token(connection, commit.token)
+        await drive(connection, release(Counter(span.segment for own in replaced.values() for span in own)))
+        await drive(connection, check_token(commit.token))
         await _lock_planned(connection, commit.job)
         await _finish(connection, commit)
     return commit.move.pointer.metadata_location
-
-
-async def check_token(connection: Connection, token: int) -> None:
-    """Raises CompactionFenced unless this token gives the right to compact now. Shared: who takes over waits."""
-    held = await maybe_row(
-        connection,
-        "SELECT 1 FROM lease WHERE name = %s AND token = %s AND until_ms > now_ms() FOR SHARE",
-        (COMPACTION, token),
-    )
-    if held is None:
-        raise compaction_fenced(token)
 
 
 async def _known_answer(connection: Connection, job: JobId) -> str | None:

@@ -6,8 +6,8 @@ from typing import LiteralString
 
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.pool import Connection
+from lakestream.metadata.rules.times import later_of
 from lakestream.metadata.store import PartitionSize, ViewAsk
-from lakestream.metadata.times import later_of
 from lakestream.model.place import FileSpan, PartitionView, Span, Tail
 from lakestream.model.topic import PartitionId
 

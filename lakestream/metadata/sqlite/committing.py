@@ -8,11 +8,12 @@ import sqlite3
 import struct
 from collections.abc import Iterable, Mapping
 
-from lakestream.metadata.kept_results import decode_results, encode_results
-from lakestream.metadata.placing import PartitionEnd, Placement, ProducerKey, place_batches
-from lakestream.metadata.segment_state import SegmentState
-from lakestream.metadata.sequencing import NUMBERS_PER_BATCH, RECENT_BATCHES_MAX, ProducerState
-from lakestream.metadata.sqlite.brokers import check_lease
+from lakestream.metadata.rules.kept_results import decode_results, encode_results
+from lakestream.metadata.rules.placing import PartitionEnd, Placement, ProducerKey, place_batches
+from lakestream.metadata.rules.segment_state import SegmentState
+from lakestream.metadata.rules.sequencing import NUMBERS_PER_BATCH, RECENT_BATCHES_MAX, ProducerState
+from lakestream.metadata.sqlite.running import drive
+from lakestream.metadata.verbs.brokers import check_lease
 from lakestream.model.place import SegmentId
 from lakestream.model.segment import NO_PRODUCER, Abandoned, Committed, SegmentBatch, SegmentCommit, SegmentFate
 from lakestream.model.topic import PartitionId
@@ -26,7 +27,7 @@ _RECENT = [struct.Struct(">B" + "iiqq" * batches) for batches in range(RECENT_BA
 def commit_segment(connection: sqlite3.Connection, commit: SegmentCommit, now_ms: int) -> SegmentFate:
     if (fate := _fate(connection, commit.segment)) is not None:
         return fate
-    check_lease(connection, commit.broker_id, commit.incarnation, now_ms)
+    drive(connection, check_lease(commit.broker_id, commit.incarnation), now_ms)
     placement = place_batches(
         commit.segment,
         commit.batches,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from lakestream.metadata.grouping import moved_on, overtaken
+from lakestream.metadata.rules.grouping import moved_on, overtaken
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import NO_GENERATION, CommittedOffset, TopicPartition
 

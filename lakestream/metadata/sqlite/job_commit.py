@@ -6,23 +6,37 @@ committed before? -> token good? -> each range continues? -> file spans for WAL 
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from lakestream.metadata.job_store import COMPACTION, JobState, answer_of, compaction_fenced
-from lakestream.metadata.missing import table_moved, unknown_partition
-from lakestream.metadata.sqlite.dropping import release
-from lakestream.metadata.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
+from lakestream.metadata.job_store import JobState, answer_of
+from lakestream.metadata.rules.missing import table_moved, unknown_partition
+from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
+from lakestream.metadata.sqlite.running import SqliteDatabase, SqliteRun, drive
+from lakestream.metadata.verbs.dropping import release
+from lakestream.metadata.verbs.jobs import JobVerbs, check_token
 from lakestream.model.job import JobCommit, JobId, TabledRange
 from lakestream.model.place import Tail
 from lakestream.model.topic import PartitionId
 
 
-def commit_job(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -> str:
+class SqliteJobs(JobVerbs):
+    """The JobStore of a SqliteStore."""
+
+    def __init__(self, *, write: SqliteRun, read: SqliteRun, now_ms: Callable[[], int]) -> None:
+        super().__init__(SqliteDatabase(write=write, read=read, now_ms=now_ms))
+        self._write = write
+        self._now = now_ms
+
+    async def commit_job(self, commit: JobCommit) -> str:
+        return await self._write(lambda c: _commit(c, commit, self._now()))
+
+
+def _commit(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -> str:
     if (known := _known_answer(connection, commit.job)) is not None:
         return known
-    check_token(connection, commit.token, now_ms)
+    drive(connection, check_token(commit.token), now_ms)
     replaced = _take_over(connection, commit)
-    release(connection, Counter(span.segment for span in replaced), now_ms)
+    drive(connection, release(Counter(span.segment for span in replaced)), now_ms)
     _move_pointer(connection, commit, now_ms)
     location = commit.move.pointer.metadata_location
     connection.execute(
@@ -34,15 +48,6 @@ def commit_job(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -
 
 def _known_answer(connection: sqlite3.Connection, job: JobId) -> str | None:
     return answer_of(job, connection.execute("SELECT state, answer FROM job WHERE id = ?", (job,)).fetchone())
-
-
-def check_token(connection: sqlite3.Connection, token: int, now_ms: int) -> None:
-    """Raises CompactionFenced unless this token gives the right to compact now."""
-    held = connection.execute(
-        "SELECT 1 FROM lease WHERE name = ? AND token = ? AND until_ms > ?", (COMPACTION, token, now_ms)
-    ).fetchone()
-    if held is None:
-        raise compaction_fenced(token)
 
 
 def _take_over(connection: sqlite3.Connection, commit: JobCommit) -> list[ReplacedSpan]:

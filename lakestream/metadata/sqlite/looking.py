@@ -4,8 +4,8 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 
+from lakestream.metadata.rules.times import later_of
 from lakestream.metadata.store import PartitionSize, ViewAsk
-from lakestream.metadata.times import later_of
 from lakestream.model.place import FileSpan, PartitionView, Span, Tail
 from lakestream.model.topic import PartitionId
 

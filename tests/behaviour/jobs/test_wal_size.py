@@ -1,7 +1,7 @@
 """What the WAL takes at rest, and what of it lies nowhere else."""
 
+from lakestream.metadata.rules.wal_copies import SECOND_MS
 from lakestream.metadata.store import MetadataStore, WalSize
-from lakestream.metadata.wal_copies import SECOND_MS
 from tests.behaviour.jobs.work import RECORDS, Work, set_up
 from tests.behaviour.metadata.stage import Stage, batch, laid_out
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from lakestream.metadata.segment_state import ABANDONED_KEPT_MS
+from lakestream.metadata.rules.segment_state import ABANDONED_KEPT_MS
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.errors import OffsetOutOfRange, UnknownPartition
 from lakestream.model.segment import Abandoned, SegmentCommit

@@ -5,8 +5,8 @@ import asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lakestream.metadata.placing import PartitionEnd, ProducerKey, place_batches
-from lakestream.metadata.sequencing import ProducerState
+from lakestream.metadata.rules.placing import PartitionEnd, ProducerKey, place_batches
+from lakestream.metadata.rules.sequencing import ProducerState
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.place import Span
 from lakestream.model.segment import BatchStatus, SegmentBatch

@@ -153,3 +153,29 @@ def test_a_cancelled_verb_does_not_spoil_its_connection(postgres_stage: Stage) -
 
     stage.run(scenario)
     stage.close()
+
+
+def test_a_verb_that_the_server_undid_is_done_again_from_its_start(postgres_stage: Stage, postgres: str) -> None:
+    stage = postgres_stage
+
+    async def scenario(store: MetadataStore) -> None:
+        await fail_first_inserts(postgres, stage.url.split("?schema=")[1], "partition", failures=2)
+        topic = await stage.topic(store, partitions=3)
+        view = await store.topics()
+        assert [found.partitions for found in view.topics] == [topic.partitions]
+        assert view.version == 1  # the attempts that were undone left nothing behind
+
+    stage.run(scenario)
+    stage.close()
+
+
+async def fail_first_inserts(postgres: str, schema: str, table: str, *, failures: int) -> None:
+    """The server undoes so many transactions that insert into the table, as if others had to pass."""
+    async with await psycopg.AsyncConnection.connect(postgres, autocommit=True) as connection:
+        await connection.execute(
+            f"CREATE SEQUENCE {schema}.inserts;"
+            f"CREATE FUNCTION {schema}.undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+            f" IF nextval('{schema}.inserts') <= {failures} THEN"
+            " RAISE EXCEPTION 'undone' USING ERRCODE = 'serialization_failure'; END IF; RETURN NULL; END $$;"
+            f"CREATE TRIGGER undo BEFORE INSERT ON {schema}.{table} EXECUTE FUNCTION {schema}.undo()".encode()
+        )

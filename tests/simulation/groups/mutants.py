@@ -1,25 +1,33 @@
 """Mutants of the groups: one safeguard taken out of ownership, or of how members are kept."""
 
 import asyncio
-import sqlite3
 from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
 from lakestream.broker.groups import administration
 from lakestream.broker.groups.classic import staying
 from lakestream.broker.groups.consumer import leaving
-from lakestream.metadata.sqlite import group_commits, groups
+from lakestream.metadata.sqlite import group_commits
 from lakestream.metadata.sqlite.group_commits import OffsetsAsk
+from lakestream.metadata.verbs.groups import GroupVerbs
+from lakestream.metadata.verbs.running import writes
+from lakestream.metadata.verbs.steps import Steps, changed, maybe_row
+from lakestream.model.broker import BrokerLease
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import GroupClaim, SavedGroup
 from tests.simulation.mutants import Mutant
 
 
-def _current_epoch(connection: sqlite3.Connection, group: str) -> int:
-    row = connection.execute("SELECT epoch FROM consumer_group WHERE name = ?", (group,)).fetchone()
+@writes
+def _current_epoch(self: GroupVerbs, group: str) -> Steps[int]:
+    row = yield from maybe_row("SELECT epoch FROM consumer_group WHERE name = :group", group=group)
     return -1 if row is None else int(row[0])
+
+
+@writes
+def _put_back(self: GroupVerbs, group: str, epoch: int) -> Steps[None]:
+    yield from changed("UPDATE consumer_group SET epoch = :epoch WHERE name = :group", epoch=epoch, group=group)
 
 
 def _an_old_coordinator_may_commit(patch: pytest.MonkeyPatch) -> None:
@@ -32,26 +40,26 @@ def _an_old_coordinator_may_commit(patch: pytest.MonkeyPatch) -> None:
 
 
 def _an_old_coordinator_may_save(patch: pytest.MonkeyPatch) -> None:
-    save = groups._save
+    save = GroupVerbs.save_group
 
-    def of_anyone(connection: sqlite3.Connection, group: str, epoch: int, saved: SavedGroup, now_ms: int) -> None:
-        save(connection, group, _current_epoch(connection, group), saved, now_ms)
+    async def of_anyone(self: GroupVerbs, group: str, epoch: int, saved: SavedGroup) -> None:
+        await save(self, group, await _current_epoch(self, group), saved)
 
-    patch.setattr(groups, "_save", of_anyone)
+    patch.setattr(GroupVerbs, "save_group", of_anyone)
 
 
 def _a_claim_keeps_the_epoch(patch: pytest.MonkeyPatch) -> None:
-    claim = groups._claim
+    claim = GroupVerbs.claim_group
 
-    def same_epoch(connection: sqlite3.Connection, group: str, *args: Any) -> GroupClaim | None:
-        before = _current_epoch(connection, group)
-        claimed = claim(connection, group, *args)
+    async def same_epoch(self: GroupVerbs, group: str, lease: BrokerLease, *, create: bool) -> GroupClaim | None:
+        before = await _current_epoch(self, group)
+        claimed = await claim(self, group, lease, create=create)
         if claimed is None or before < 0:
             return claimed
-        connection.execute("UPDATE consumer_group SET epoch = ? WHERE name = ?", (before, group))
+        await _put_back(self, group, before)
         return GroupClaim(epoch=before, state=claimed.state)
 
-    patch.setattr(groups, "_claim", same_epoch)
+    patch.setattr(GroupVerbs, "claim_group", same_epoch)
 
 
 def _nobody_is_given_up(patch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,10 @@ import pytest
 
 from lakestream.catalog.commits import snapshots
 from lakestream.metadata.job_store import COMPACTION, JobState
-from lakestream.metadata.sqlite import job_commit, jobs
+from lakestream.metadata.sqlite import job_commit
+from lakestream.metadata.verbs.jobs import JobVerbs
+from lakestream.metadata.verbs.running import writes
+from lakestream.metadata.verbs.steps import Steps, one_row
 from lakestream.model.errors import Conflict, Unavailable
 from lakestream.model.job import CompactionLease, JobCommit, JobId
 from lakestream.model.table import TableKind
@@ -18,34 +21,36 @@ from lakestream.table.compaction.commit import Committer
 from lakestream.table.compaction.rounds import Rewriting, RewrittenJob
 from lakestream.table.upkeep import orphan_metadata
 from lakestream.table.upkeep.dropped_jobs import DroppedJobs
-from tests.simulation.mutants import Mutant
+from tests.simulation.mutants import Mutant, no_steps
 
 
 def _a_pipeline_without_lease_may_commit(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(job_commit, "check_token", lambda *_: None)
+    patch.setattr(job_commit, "check_token", no_steps)
 
 
 def _jobs_need_not_continue_one_another(patch: pytest.MonkeyPatch) -> None:
     """The lease would hide it, so everyone is given it; and commits are quick, so they are made to meet."""
-    claim, ask = jobs._claim, Committer._asked
+    claim, ask = JobVerbs.claim_compaction, Committer._asked
+
+    @writes
+    def anyones(self: JobVerbs, holder: str, ttl_ms: int) -> Steps[CompactionLease]:
+        (token,) = yield from one_row("SELECT token FROM lease WHERE name = :name", name=COMPACTION)
+        return CompactionLease(holder=holder, token=token, ttl_ms=ttl_ms)
 
     async def slowly(self: Committer, commit: JobCommit) -> str:
         await self._clock.sleep(1.0)
         return await ask(self, commit)
 
-    def for_everyone(connection: sqlite3.Connection, holder: str, ttl_ms: int, now_ms: int) -> CompactionLease | None:
-        if (lease := claim(connection, holder, ttl_ms, now_ms)) is not None:
-            return lease
-        (token,) = connection.execute("SELECT token FROM lease WHERE name = ?", (COMPACTION,)).fetchone()
-        return CompactionLease(holder=holder, token=token, ttl_ms=ttl_ms)
+    async def for_everyone(self: JobVerbs, holder: str, ttl_ms: int) -> CompactionLease:
+        return await claim(self, holder, ttl_ms) or await anyones(self, holder, ttl_ms)
 
     patch.setattr(Committer, "_asked", slowly)
-    patch.setattr(jobs, "_claim", for_everyone)
+    patch.setattr(JobVerbs, "claim_compaction", for_everyone)
     patch.setattr(job_commit, "check_range", lambda *_: None)
 
 
 def _tabled_segments_are_not_released(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(job_commit, "release", lambda *_: None)
+    patch.setattr(job_commit, "release", no_steps)
 
 
 def _the_pointer_moves_and_the_places_stay(patch: pytest.MonkeyPatch) -> None:
@@ -68,7 +73,7 @@ def _a_dropped_job_may_be_committed(patch: pytest.MonkeyPatch) -> None:
         return known_answer(connection, job)
 
     patch.setattr(job_commit, "_known_answer", forgetful)
-    patch.setattr(job_commit, "check_token", lambda *_: None)
+    patch.setattr(job_commit, "check_token", no_steps)
 
 
 def _an_unanswered_commit_counts_as_refused(patch: pytest.MonkeyPatch) -> None:

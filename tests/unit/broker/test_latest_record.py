@@ -7,8 +7,8 @@ import pytest
 
 from lakestream.broker.losses import Losses
 from lakestream.broker.offsets import OffsetAtTime, Offsets
+from lakestream.metadata.rules.tabling import FileSpanRow, file_span_rows
 from lakestream.metadata.sqlite import job_commit
-from lakestream.metadata.tabling import FileSpanRow, file_span_rows
 from lakestream.model.job import NewFileSpan
 from lakestream.world.threads import InlineThreads
 from tests.unit.compaction.site import NOW_MS, Site, rows, run

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakestream.metadata.kept_results import decode_results, encode_results
+from lakestream.metadata.rules.kept_results import decode_results, encode_results
 from lakestream.model.errors import Corrupt
 from lakestream.model.segment import BatchResult, BatchStatus
 

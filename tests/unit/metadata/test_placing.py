@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakestream.metadata.placing import PartitionEnd, place_batches
+from lakestream.metadata.rules.placing import PartitionEnd, place_batches
 from lakestream.model.segment import NO_PRODUCER, BatchStatus, SegmentBatch
 
 a_batch = st.builds(

@@ -1,6 +1,6 @@
 """Which spans retention takes."""
 
-from lakestream.metadata.retention import OldSpan, expired_spans
+from lakestream.metadata.rules.retention import OldSpan, expired_spans
 
 
 def spans(*facts: tuple[int, int, int]) -> list[OldSpan]:

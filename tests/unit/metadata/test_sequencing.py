@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakestream.metadata.sequencing import (
+from lakestream.metadata.rules.sequencing import (
     NUMBERS_PER_BATCH,
     RECENT_BATCHES_MAX,
     ProducerState,

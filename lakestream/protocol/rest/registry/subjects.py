@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from lakestream.contract.registry.administration import Administration
 from lakestream.contract.registry.registry import Registry
-from lakestream.metadata.registry_rules import unknown_subject
 from lakestream.metadata.registry_store import RegistryStore
+from lakestream.metadata.rules.registry_rules import unknown_subject
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.registry import Shown, VersionKey
 from lakestream.protocol.rest.registry.answering import endpoint, text_answer, version_json

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lakestream.metadata.sequencing import (
+from lakestream.metadata.rules.sequencing import (
     NO_OFFSET,
     NO_TIME,
     ProducerState,

@@ -1,0 +1,30 @@
+"""What both stores have in common: all verbs but the hot ones, which each store writes in its own best way."""
+
+from lakestream.metadata.group_store import GroupStore
+from lakestream.metadata.job_store import JobStore
+from lakestream.metadata.registry_store import RegistryStore
+from lakestream.metadata.repair_store import RepairStore
+from lakestream.metadata.table_store import TableStore
+from lakestream.metadata.verbs.brokers import BrokerVerbs
+from lakestream.metadata.verbs.dropping import DroppingVerbs
+from lakestream.metadata.verbs.garbage import GarbageVerbs
+from lakestream.metadata.verbs.registry import RegistryVerbs
+from lakestream.metadata.verbs.repairs import RepairVerbs
+from lakestream.metadata.verbs.running import Database
+from lakestream.metadata.verbs.tables import TableVerbs
+from lakestream.metadata.verbs.topics import TopicVerbs
+
+
+class SharedVerbs(BrokerVerbs, TopicVerbs, DroppingVerbs, GarbageVerbs):
+    def __init__(self, url: str, *, cluster_id: str, database: Database, jobs: JobStore, groups: GroupStore) -> None:
+        super().__init__(database)
+        self.url = url
+        self._cluster_id = cluster_id
+        self.tables: TableStore = TableVerbs(database)
+        self.registry: RegistryStore = RegistryVerbs(database)
+        self.repairs: RepairStore = RepairVerbs(database)
+        self.jobs = jobs
+        self.groups = groups
+
+    async def cluster_id(self) -> str:
+        return self._cluster_id
