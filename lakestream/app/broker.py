@@ -19,10 +19,10 @@ from lakestream.model.broker import BrokerSpec
 from lakestream.model.errors import InvalidSetting, LakestreamError
 from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
+from lakestream.protocol.kafka.api import ApiTable
 from lakestream.protocol.kafka.apis.all import APIS
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
-from lakestream.protocol.kafka.registry import Registry
 from lakestream.protocol.kafka.server import KafkaServer
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.settings.model import GroupSettings, Settings
@@ -111,7 +111,7 @@ async def _listen(settings: Settings, broker: Broker, metrics: Metrics) -> list[
         inflight_bytes_max=settings.kafka.inflight_bytes_max,
         connections_max=settings.kafka.connections_max,
     )
-    registry, inflight = Registry(APIS), InflightBytes(limits.inflight_bytes_max)
+    registry, inflight = ApiTable(APIS), InflightBytes(limits.inflight_bytes_max)
     servers: list[KafkaServer] = []
     for address in settings.kafka.listeners:
         server = KafkaServer(registry=registry, broker=broker, metrics=metrics, limits=limits, inflight=inflight)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from lakestream.model.configs.topic_config import lists_its_table
-from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
+from lakestream.model.table import Namespace, PointerMove, RequestReceipt, TableId, TableKind, TablePointer
 from lakestream.model.topic import TopicId
 
 RECEIPT_KEPT_MS = 3_600_000
@@ -33,7 +33,7 @@ class TableStore(Protocol):
     # --- namespaces ----------------------------------------------------------------------------
 
     async def create_namespace(
-        self, namespace: Namespace, properties: Mapping[str, str], *, receipt: Receipt | None = None
+        self, namespace: Namespace, properties: Mapping[str, str], *, receipt: RequestReceipt | None = None
     ) -> None:
         """Raises NamespaceExists; UnknownNamespace if its parent does not exist."""
         ...
@@ -52,12 +52,12 @@ class TableStore(Protocol):
         *,
         expected: Mapping[str, str],
         properties: Mapping[str, str],
-        receipt: Receipt | None = None,
+        receipt: RequestReceipt | None = None,
     ) -> None:
         """Raises UnknownNamespace; CommitConflict if its properties are not `expected`."""
         ...
 
-    async def drop_namespace(self, namespace: Namespace, *, receipt: Receipt | None = None) -> None:
+    async def drop_namespace(self, namespace: Namespace, *, receipt: RequestReceipt | None = None) -> None:
         """Raises UnknownNamespace, NamespaceNotEmpty."""
         ...
 
@@ -77,23 +77,25 @@ class TableStore(Protocol):
         """Of all tables of these kinds, wherever they are, in order."""
         ...
 
-    async def move_tables(self, moves: Sequence[PointerMove], *, receipt: Receipt | None = None) -> None:
+    async def move_tables(self, moves: Sequence[PointerMove], *, receipt: RequestReceipt | None = None) -> None:
         """Create tables and move pointers: all of them, or none. Raises CommitConflict where a pointer is not where it
         was expected, TableExists where a new table's name is taken, UnknownNamespace where its namespace is not there,
         UnknownTopicId where its topic is gone."""
         ...
 
-    async def replace_table(self, old: TablePointer, pointer: TablePointer, *, receipt: Receipt | None = None) -> None:
+    async def replace_table(
+        self, old: TablePointer, pointer: TablePointer, *, receipt: RequestReceipt | None = None
+    ) -> None:
         """Put another table in the place of `old`, under its name. Raises CommitConflict if `old` has moved on."""
         ...
 
     async def rename_table(
-        self, table: TableId, namespace: Namespace, name: str, *, receipt: Receipt | None = None
+        self, table: TableId, namespace: Namespace, name: str, *, receipt: RequestReceipt | None = None
     ) -> None:
         """Raises UnknownTable, UnknownNamespace, TableExists."""
         ...
 
-    async def drop_table(self, table: TableId, *, receipt: Receipt | None = None) -> None:
+    async def drop_table(self, table: TableId, *, receipt: RequestReceipt | None = None) -> None:
         """Forget the pointer; files stay. Raises UnknownTable."""
         ...
 
@@ -107,7 +109,7 @@ class TableStore(Protocol):
 
     # --- receipts ------------------------------------------------------------------------------
 
-    async def receipt(self, key: str) -> Receipt | None:
+    async def receipt(self, key: str) -> RequestReceipt | None:
         """What is known of a request that was carried out within the last RECEIPT_KEPT_MS."""
         ...
 

@@ -65,7 +65,7 @@ class PointerMove:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class RequestReceipt:
     """Proof that a request was carried out, kept in the same transaction as its effect.
 
     A request that comes again under the same `key` is given `answer` instead of being carried out twice. `request` is a

@@ -1,7 +1,7 @@
 """What can go wrong with tables, views and namespaces. The kinds, and what they advise, are those of errors.py."""
 
 from lakestream.model.errors import Conflict, Corrupt, Fenced, Invalid, NotFound
-from lakestream.model.table import Receipt
+from lakestream.model.table import RequestReceipt
 
 
 class UnknownNamespace(NotFound):
@@ -35,7 +35,7 @@ class CommitConflict(Conflict):
 class AnsweredBefore(Conflict):
     """The request was carried out before, under the same key. `receipt` has its answer."""
 
-    def __init__(self, receipt: Receipt) -> None:
+    def __init__(self, receipt: RequestReceipt) -> None:
         super().__init__(f"the request with key {receipt.key} was carried out before: its answer is in the receipt")
         self.receipt = receipt
 

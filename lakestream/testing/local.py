@@ -18,9 +18,9 @@ from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerSpec
 from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.api import ApiTable
 from lakestream.protocol.kafka.apis.all import APIS
 from lakestream.protocol.kafka.limits import ServerLimits
-from lakestream.protocol.kafka.registry import Registry
 from lakestream.protocol.kafka.server import KafkaServer
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
@@ -120,7 +120,7 @@ class LocalLakestream:
         )
         await broker.start()
         self._stack.push_async_callback(broker.drain)
-        server = KafkaServer(registry=Registry(APIS), broker=broker, metrics=metrics, limits=self._server_limits)
+        server = KafkaServer(registry=ApiTable(APIS), broker=broker, metrics=metrics, limits=self._server_limits)
         await server.start(HOST, port)
         self._stack.push_async_callback(server.drain, DRAIN_MS_MAX)
         self._stack.callback(broker.let_go)

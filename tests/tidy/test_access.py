@@ -9,8 +9,8 @@ from starlette.routing import Mount, Route
 
 from lakestream.cli.access_reference import access_routes, served_routes
 from lakestream.model.access import ANYONE, Need
+from lakestream.protocol.kafka.api import Api
 from lakestream.protocol.kafka.apis.all import APIS
-from lakestream.protocol.kafka.registry import Api
 
 OPEN_APIS = {"ApiVersions"}
 """Clients ask it before they say who they are."""

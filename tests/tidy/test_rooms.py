@@ -24,6 +24,8 @@ IMPORTS_IN_FUNCTIONS = {
 }
 """Imports in functions are for start-up time alone, since they hide who uses what from a reader of the file's head."""
 
+ONE_MEANING_IN_TWO_STORES = {"Alarm"}
+
 
 def test_no_folder_has_more_siblings_than_one_can_take_in() -> None:
     siblings: dict[str, int] = defaultdict(int)
@@ -40,6 +42,17 @@ def test_no_import_by_string_passes_the_linter() -> None:
 def test_imports_in_functions_are_the_listed_ones() -> None:
     found = {shown(path) for path in python_files("lakestream") if any(_own_imports_in_functions(_parsed(path)))}
     assert found == set(IMPORTS_IN_FUNCTIONS)
+
+
+def test_no_two_classes_share_a_name() -> None:
+    modules: dict[str, list[str]] = defaultdict(list)
+    for path in python_files("lakestream"):
+        for node in ast.walk(_parsed(path)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                modules[node.name].append(shown(path))
+    assert {
+        name: places for name, places in modules.items() if len(places) > 1 and name not in ONE_MEANING_IN_TWO_STORES
+    } == {}
 
 
 def _parsed(path: Path) -> ast.Module:

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from lakestream.catalog.commits.rolling import living, manifests_to_roll
 from lakestream.catalog.commits.table_state import NewObject, TableState, has_lineage, head_of
 from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.recently_used import RecentlyUsed
 from lakestream.catalog.manifests.avro_file import avro_rows
 from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, ManifestFile, Status
 from lakestream.catalog.manifests.manifests import Content, decode_manifest_list
-from lakestream.catalog.memory.kept import Kept
 from lakestream.catalog.spec.values import Json, Metadata, by_id
 from lakestream.model.table_errors import DamagedTable
 
@@ -38,8 +38,8 @@ class SnapshotFiles:
 
     def __init__(self, objects: TableObjects) -> None:
         self._objects = objects
-        self._entries: Kept[_KeptEntries] = Kept(bytes_max=_ENTRIES_BYTES_MAX, weigh=_entries_bytes)
-        self._lists: Kept[Sequence[ManifestFile]] = Kept(
+        self._entries: RecentlyUsed[_KeptEntries] = RecentlyUsed(bytes_max=_ENTRIES_BYTES_MAX, weigh=_entries_bytes)
+        self._lists: RecentlyUsed[Sequence[ManifestFile]] = RecentlyUsed(
             bytes_max=_LISTS_BYTES_MAX, weigh=lambda rows: _LIST_ROW_BYTES * (1 + len(rows))
         )
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from lakestream.catalog.files.commit_names import numbered, version_of
 from lakestream.catalog.files.locations import TableObjects
-from lakestream.catalog.memory.kept import Kept
+from lakestream.catalog.files.recently_used import RecentlyUsed
 from lakestream.catalog.spec.strict_json import read_json
 from lakestream.catalog.spec.values import Metadata
 from lakestream.model.table_errors import DamagedTable, InvalidTableChange
@@ -115,7 +115,9 @@ class MetadataFiles:
     def __init__(self, objects: TableObjects, *, ids: Ids) -> None:
         self._objects = objects
         self._ids = ids
-        self._kept: Kept[MetadataFile] = Kept(bytes_max=_KEPT_BYTES_MAX, weigh=lambda file: len(file.json))
+        self._kept: RecentlyUsed[MetadataFile] = RecentlyUsed(
+            bytes_max=_KEPT_BYTES_MAX, weigh=lambda file: len(file.json)
+        )
 
     async def read(self, location: str) -> MetadataFile:
         """Raises DamagedTable, InvalidLocation."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lakestream.catalog.spec.values import Json
-from lakestream.model.table import Namespace, Receipt
+from lakestream.model.table import Namespace, RequestReceipt
 from lakestream.model.table_errors import InvalidTableChange
 
 NAME_BYTES_MAX = 255
@@ -31,9 +31,9 @@ class Once:
     """A digest of what is asked."""
 
 
-def receipt_of(once: Once | None, answer: Json) -> Receipt | None:
+def receipt_of(once: Once | None, answer: Json) -> RequestReceipt | None:
     """What to keep with the effect of a request, so that its repeat gets the same answer."""
-    return None if once is None else Receipt(key=once.key, request=once.request, answer=json.dumps(answer))
+    return None if once is None else RequestReceipt(key=once.key, request=once.request, answer=json.dumps(answer))
 
 
 def located(locations: Sequence[str], namespace: Namespace, name: str) -> Json:

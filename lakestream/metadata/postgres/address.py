@@ -19,14 +19,14 @@ _IDLE_TRANSACTION_MS_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class DatabaseAddress:
     conninfo: str
     schema: str
     shown: str
     """The URL without its password, for messages."""
 
 
-def address_of(url: str) -> Address:
+def address_of(url: str) -> DatabaseAddress:
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     schema = query.pop("schema", _DEFAULT_SCHEMA)
@@ -52,4 +52,4 @@ def address_of(url: str) -> Address:
         raise InvalidSetting(
             f"'{shown}' is no PostgreSQL URL ({error}): write postgresql://user:password@host:port/database"
         ) from error
-    return Address(conninfo=conninfo, schema=schema, shown=shown)
+    return DatabaseAddress(conninfo=conninfo, schema=schema, shown=shown)

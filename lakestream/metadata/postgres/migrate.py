@@ -3,7 +3,7 @@
 from psycopg import sql
 
 from lakestream.metadata.migrating import Dialect, migrations_of, pending
-from lakestream.metadata.postgres.address import Address
+from lakestream.metadata.postgres.address import DatabaseAddress
 from lakestream.metadata.postgres.asking import one_row
 from lakestream.metadata.postgres.pool import Connection
 
@@ -14,7 +14,7 @@ _FIRST_PARTITION_ID = 1
 _FIRST_PRODUCER_ID = 1
 
 
-async def migrate(connection: Connection, address: Address, cluster_id: str) -> str:
+async def migrate(connection: Connection, address: DatabaseAddress, cluster_id: str) -> str:
     """The store's cluster id, which is `cluster_id` if it had none yet. Raises MetadataTooNew."""
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))  # the others wait here
@@ -35,7 +35,7 @@ async def _make_schema(connection: Connection, schema: str) -> None:
         await connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
 
 
-async def _apply_pending(connection: Connection, address: Address) -> None:
+async def _apply_pending(connection: Connection, address: DatabaseAddress) -> None:
     await connection.execute(
         "CREATE TABLE IF NOT EXISTS migration (number integer NOT NULL PRIMARY KEY, applied_ms bigint NOT NULL)"
     )

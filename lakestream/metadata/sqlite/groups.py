@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from lakestream.metadata.sqlite.group_commits import OffsetsAsk, commit_all
 from lakestream.metadata.sqlite.running import SqliteDatabase, SqliteRun
-from lakestream.metadata.sqlite.writer import Writer
+from lakestream.metadata.sqlite.writer import SqliteWriter
 from lakestream.metadata.verbs.groups import GroupVerbs
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import CommittedOffset, TopicPartition
@@ -25,7 +25,7 @@ _EXPIRED = """
 class SqliteGroups(GroupVerbs):
     """The GroupStore of a SqliteStore."""
 
-    def __init__(self, *, writer: Writer, read: SqliteRun, now_ms: Callable[[], int]) -> None:
+    def __init__(self, *, writer: SqliteWriter, read: SqliteRun, now_ms: Callable[[], int]) -> None:
         super().__init__(SqliteDatabase(write=writer.run_quietly, read=read, now_ms=now_ms))
         self._writer = writer
         self._now = now_ms

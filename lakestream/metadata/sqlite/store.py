@@ -14,8 +14,8 @@ from lakestream.metadata.sqlite.job_commit import SqliteJobs
 from lakestream.metadata.sqlite.lane import Lane
 from lakestream.metadata.sqlite.reader import Reader
 from lakestream.metadata.sqlite.running import SqliteDatabase
-from lakestream.metadata.sqlite.turn import Turn
-from lakestream.metadata.sqlite.writer import Writer
+from lakestream.metadata.sqlite.turn import WriterTurn
+from lakestream.metadata.sqlite.writer import SqliteWriter
 from lakestream.metadata.store import PartitionSize, ViewAsk
 from lakestream.metadata.verbs.store import SharedVerbs
 from lakestream.model.place import FileSpan, PartitionView, SegmentId, Span
@@ -28,12 +28,12 @@ class SqliteStore(SharedVerbs):
     """Made by `open_sqlite`. Its clock is the machine's wall clock, read inside the transaction that it judges."""
 
     def __init__(
-        self, url: str, *, cluster_id: str, writing: Lane, reading: Lane, turn: Turn, alarm: Alarm, clock: Clock
+        self, url: str, *, cluster_id: str, writing: Lane, reading: Lane, turn: WriterTurn, alarm: Alarm, clock: Clock
     ) -> None:
         """`reading` may be `writing`, where there can be only one connection."""
         self._lanes = (writing, reading) if reading is not writing else (writing,)
         self._alarm = alarm
-        self._writer = Writer(writing, turn=turn, clock=clock, on_commit=alarm.ring)
+        self._writer = SqliteWriter(writing, turn=turn, clock=clock, on_commit=alarm.ring)
         self._write = self._writer.run
         self._read = Reader(reading).run
         self._now = clock.wall_ms

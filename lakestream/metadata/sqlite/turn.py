@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Protocol
 
 
-class Turn(Protocol):
+class WriterTurn(Protocol):
     def take(self) -> bool:
         """False: another process has it."""
         ...

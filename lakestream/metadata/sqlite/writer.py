@@ -20,7 +20,7 @@ from typing import Any
 
 from lakestream.metadata.sqlite.connection import BUSY_SECONDS_MAX, error_for
 from lakestream.metadata.sqlite.lane import Lane
-from lakestream.metadata.sqlite.turn import Turn
+from lakestream.metadata.sqlite.turn import WriterTurn
 from lakestream.metadata.sqlite.waiting import (
     A,
     Done,
@@ -54,12 +54,12 @@ GROUPS_BEFORE_FOLDING = 64
 _TURN_POLL_SECONDS = 0.001
 
 
-class Writer:
+class SqliteWriter:
     def __init__(
         self,
         lane: Lane,
         *,
-        turn: Turn,
+        turn: WriterTurn,
         clock: Clock,
         on_commit: Callable[[], None],
     ) -> None:

@@ -20,7 +20,7 @@ from lakestream.metadata.rules.missing import (
 from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, is_listed, joined, split
 from lakestream.metadata.verbs.running import Verbs, reads, transacts, writes
 from lakestream.metadata.verbs.steps import DuplicateKey, Row, Steps, all_rows, changed, lock, maybe_row, one_row
-from lakestream.model.table import Namespace, PointerMove, Receipt, TableId, TableKind, TablePointer
+from lakestream.model.table import Namespace, PointerMove, RequestReceipt, TableId, TableKind, TablePointer
 from lakestream.model.table_errors import AnsweredBefore
 from lakestream.model.topic import TopicId
 
@@ -37,7 +37,7 @@ class TableVerbs(Verbs):
 
     @transacts
     def create_namespace(
-        self, namespace: Namespace, properties: Mapping[str, str], *, receipt: Receipt | None = None
+        self, namespace: Namespace, properties: Mapping[str, str], *, receipt: RequestReceipt | None = None
     ) -> Steps[None]:
         yield from _keep(receipt)
         if len(namespace) > 1:
@@ -71,7 +71,7 @@ class TableVerbs(Verbs):
         *,
         expected: Mapping[str, str],
         properties: Mapping[str, str],
-        receipt: Receipt | None = None,
+        receipt: RequestReceipt | None = None,
     ) -> Steps[None]:
         yield from _keep(receipt)
         if (yield from _locked_properties(namespace)) != dict(expected):
@@ -83,7 +83,7 @@ class TableVerbs(Verbs):
         )
 
     @transacts
-    def drop_namespace(self, namespace: Namespace, *, receipt: Receipt | None = None) -> Steps[None]:
+    def drop_namespace(self, namespace: Namespace, *, receipt: RequestReceipt | None = None) -> Steps[None]:
         yield from _keep(receipt)
         name = joined(namespace)
         yield from lock("SELECT 1 FROM namespace WHERE name = :name FOR UPDATE", name=name)
@@ -133,7 +133,7 @@ class TableVerbs(Verbs):
         return [row[0] for row in rows]
 
     @transacts
-    def move_tables(self, moves: Sequence[PointerMove], *, receipt: Receipt | None = None) -> Steps[None]:
+    def move_tables(self, moves: Sequence[PointerMove], *, receipt: RequestReceipt | None = None) -> Steps[None]:
         yield from _keep(receipt)
         for namespace in sorted({move.pointer.namespace for move in moves if move.expected_location is None}):
             yield from _hold_namespace(namespace)
@@ -144,7 +144,9 @@ class TableVerbs(Verbs):
                 yield from _move(move.pointer, move.expected_location)
 
     @transacts
-    def replace_table(self, old: TablePointer, pointer: TablePointer, *, receipt: Receipt | None = None) -> Steps[None]:
+    def replace_table(
+        self, old: TablePointer, pointer: TablePointer, *, receipt: RequestReceipt | None = None
+    ) -> Steps[None]:
         yield from _keep(receipt)
         yield from _hold_namespace(pointer.namespace)
         gone = yield from changed(
@@ -158,7 +160,7 @@ class TableVerbs(Verbs):
 
     @transacts
     def rename_table(
-        self, table: TableId, namespace: Namespace, name: str, *, receipt: Receipt | None = None
+        self, table: TableId, namespace: Namespace, name: str, *, receipt: RequestReceipt | None = None
     ) -> Steps[None]:
         yield from _keep(receipt)
         yield from _hold_namespace(namespace)
@@ -175,7 +177,7 @@ class TableVerbs(Verbs):
             raise unknown_table_id(table)
 
     @transacts
-    def drop_table(self, table: TableId, *, receipt: Receipt | None = None) -> Steps[None]:
+    def drop_table(self, table: TableId, *, receipt: RequestReceipt | None = None) -> Steps[None]:
         yield from _keep(receipt)
         if (yield from changed("DELETE FROM lake_table WHERE id = :table", table=table)) == 0:
             raise unknown_table_id(table)
@@ -207,7 +209,7 @@ class TableVerbs(Verbs):
     # --- receipts ------------------------------------------------------------------------------
 
     @reads
-    def receipt(self, key: str) -> Steps[Receipt | None]:
+    def receipt(self, key: str) -> Steps[RequestReceipt | None]:
         return (yield from _receipt(key))
 
 
@@ -284,12 +286,12 @@ def _move(pointer: TablePointer, expected: str) -> Steps[None]:
         raise table_moved(pointer)
 
 
-def _receipt(key: str) -> Steps[Receipt | None]:
+def _receipt(key: str) -> Steps[RequestReceipt | None]:
     row = yield from maybe_row("SELECT request, answer FROM receipt WHERE key = :key", key=key)
-    return None if row is None else Receipt(key=key, request=row[0], answer=row[1])
+    return None if row is None else RequestReceipt(key=key, request=row[0], answer=row[1])
 
 
-def _keep(receipt: Receipt | None) -> Steps[None]:
+def _keep(receipt: RequestReceipt | None) -> Steps[None]:
     """The first to insert the key carries the request out; a second one waits here, then reads the answer."""
     if receipt is None:
         return

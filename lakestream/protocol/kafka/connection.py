@@ -56,7 +56,7 @@ _SMALLEST_FRAME = _LENGTH.size + _REQUEST_HEADER.size
 _NO_TAGS = b"\0"  # ends a response header from version 1 on
 
 
-class Gate(Protocol):
+class FrameGate(Protocol):
     """Whoever decides whether there is room for one more frame."""
 
     def admit(self, frame_bytes: int) -> bool: ...
@@ -108,7 +108,7 @@ class Request:
 
 
 class Connection:
-    def __init__(self, *, routes: Routes, gate: Gate, receive_buffer: memoryview, frame_bytes_max: int) -> None:
+    def __init__(self, *, routes: Routes, gate: FrameGate, receive_buffer: memoryview, frame_bytes_max: int) -> None:
         assert len(receive_buffer) > OWN_BUFFER_BYTES_MIN + _LENGTH.size, "it must hold the start of any frame"
         self._routes = routes
         self._gate = gate

@@ -16,7 +16,7 @@ from collections import deque
 from typing import Protocol
 
 
-class Waiter(Protocol):
+class RoomWaiter(Protocol):
     def bytes_admitted(self, count: int) -> None:
         """There is room for a new frame, and its first bytes have been counted."""
 
@@ -30,9 +30,9 @@ class InflightBytes:
         self._held = 0
         self._arriving = 0
         """Held bytes of frames that are not whole."""
-        self._entering: deque[tuple[Waiter, int]] = deque()
-        self._stopped: deque[Waiter] = deque()
-        self._ahead: Waiter | None = None
+        self._entering: deque[tuple[RoomWaiter, int]] = deque()
+        self._stopped: deque[RoomWaiter] = deque()
+        self._ahead: RoomWaiter | None = None
         """The one whose frame is received to its end although there is no room."""
         self._letting_in = False
 
@@ -54,7 +54,7 @@ class InflightBytes:
         """Does someone wait for room that frames hold which are still arriving?"""
         return self.waiting > 0 and self._arriving * 2 > self._bytes_max
 
-    def admit(self, count: int, waiter: Waiter) -> bool:
+    def admit(self, count: int, waiter: RoomWaiter) -> bool:
         """Count the first bytes of a frame, or put the waiter in the queue: `bytes_admitted` calls it back."""
         if self.waiting or not self._fits(count):
             self._entering.append((waiter, count))
@@ -62,7 +62,7 @@ class InflightBytes:
         self._begin(count)
         return True
 
-    def grow(self, count: int, waiter: Waiter) -> bool:
+    def grow(self, count: int, waiter: RoomWaiter) -> bool:
         """Count bytes of a frame that have arrived. False: receive no more of it until `may_go_on`."""
         self._begin(count)
         if self._held <= self._bytes_max or self._ahead is waiter:
@@ -71,7 +71,7 @@ class InflightBytes:
         self._choose_ahead()
         return self._ahead is waiter
 
-    def arrived(self, count: int, waiter: Waiter) -> None:
+    def arrived(self, count: int, waiter: RoomWaiter) -> None:
         """Frames of so many bytes are whole, or will never be."""
         self._arriving -= count
         if waiter in self._stopped:  # its last bytes were too many, and it needs no more
@@ -86,7 +86,7 @@ class InflightBytes:
         self._let_in()
         self._choose_ahead()
 
-    def forget(self, waiter: Waiter) -> None:
+    def forget(self, waiter: RoomWaiter) -> None:
         """It is gone: let those behind it pass."""
         self._entering = deque(entry for entry in self._entering if entry[0] is not waiter)
         self.arrived(0, waiter)

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator
 
 from lakestream.model.configs.topic_config import TOPIC_CONFIGS
+from lakestream.protocol.kafka.api import Api
 from lakestream.protocol.kafka.apis.all import APIS
 from lakestream.protocol.kafka.differences import DIFFERENCES
-from lakestream.protocol.kafka.registry import Api
 from lakestream.protocol.kafka.wire import describe
 
 _HEAD = """\

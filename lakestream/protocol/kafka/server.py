@@ -14,9 +14,9 @@ import structlog
 from structlog.typing import FilteringBoundLogger
 
 from lakestream.broker.broker import Broker
+from lakestream.protocol.kafka.api import ApiTable
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
-from lakestream.protocol.kafka.registry import Registry
 from lakestream.protocol.kafka.routes import Routes
 from lakestream.protocol.kafka.service import ServerMetrics, Service
 from lakestream.protocol.kafka.session import Session
@@ -29,7 +29,7 @@ class KafkaServer:
     def __init__(
         self,
         *,
-        registry: Registry,
+        registry: ApiTable,
         broker: Broker,
         metrics: ServerMetrics,
         limits: ServerLimits | None = None,

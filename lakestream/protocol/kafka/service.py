@@ -8,9 +8,9 @@ from typing import Protocol
 from structlog.typing import FilteringBoundLogger
 
 from lakestream.broker.broker import Broker
+from lakestream.protocol.kafka.api import Api, ApiTable
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
-from lakestream.protocol.kafka.registry import Api, Registry
 from lakestream.protocol.kafka.routes import Routes
 
 
@@ -29,7 +29,7 @@ class ServerMetrics(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    registry: Registry
+    registry: ApiTable
     apis: Mapping[int, Api]
     routes: Routes
     broker: Broker

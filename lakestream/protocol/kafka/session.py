@@ -18,9 +18,7 @@ from typing import Any, TypeGuard
 
 from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.model.errors import LakestreamError
-from lakestream.protocol.kafka.connection import Connection, Request, first_bytes
-from lakestream.protocol.kafka.errors import kafka_error
-from lakestream.protocol.kafka.registry import (
+from lakestream.protocol.kafka.api import (
     Api,
     CloseConnection,
     Later,
@@ -29,6 +27,8 @@ from lakestream.protocol.kafka.registry import (
     Started,
     Starting,
 )
+from lakestream.protocol.kafka.connection import Connection, Request, first_bytes
+from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.service import Service
 from lakestream.protocol.kafka.wire.errors import MalformedRequest, UnsupportedRequest
 from lakestream.protocol.kafka.wire.shapes import Shape

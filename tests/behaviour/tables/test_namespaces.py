@@ -6,7 +6,7 @@ import pytest
 
 from lakestream.metadata.store import MetadataStore
 from lakestream.metadata.table_store import RECEIPT_KEPT_MS
-from lakestream.model.table import PointerMove, Receipt
+from lakestream.model.table import PointerMove, RequestReceipt
 from lakestream.model.table_errors import (
     AnsweredBefore,
     CommitConflict,
@@ -93,7 +93,7 @@ def test_properties_change_only_from_what_was_read(stage: Stage) -> None:
 
 def test_a_repeated_request_is_not_carried_out_twice(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
-        receipt = Receipt(key="k1", request="digest", answer="made")
+        receipt = RequestReceipt(key="k1", request="digest", answer="made")
         await store.tables.create_namespace(("a",), {}, receipt=receipt)
         await store.tables.drop_namespace(("a",))
         with pytest.raises(AnsweredBefore) as before:
@@ -106,7 +106,7 @@ def test_a_repeated_request_is_not_carried_out_twice(stage: Stage) -> None:
 
 def test_a_failed_request_leaves_no_receipt(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
-        receipt = Receipt(key="k1", request="digest", answer="dropped")
+        receipt = RequestReceipt(key="k1", request="digest", answer="dropped")
         with pytest.raises(UnknownNamespace):
             await store.tables.drop_namespace(("a",), receipt=receipt)
         assert await store.tables.receipt("k1") is None
@@ -119,7 +119,7 @@ def test_a_failed_request_leaves_no_receipt(stage: Stage) -> None:
 
 def test_of_the_same_request_sent_many_times_at_once_one_is_carried_out(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
-        receipt = Receipt(key="k", request="digest", answer="made")
+        receipt = RequestReceipt(key="k", request="digest", answer="made")
         outcomes = await asyncio.gather(
             *(store.tables.create_namespace(("a",), {}, receipt=receipt) for _ in range(6)), return_exceptions=True
         )
@@ -130,9 +130,9 @@ def test_of_the_same_request_sent_many_times_at_once_one_is_carried_out(stage: S
 
 def test_old_receipts_go(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
-        await store.tables.create_namespace(("a",), {}, receipt=Receipt(key="old", request="", answer=""))
+        await store.tables.create_namespace(("a",), {}, receipt=RequestReceipt(key="old", request="", answer=""))
         stage.pass_time(RECEIPT_KEPT_MS + 1)
-        await store.tables.create_namespace(("b",), {}, receipt=Receipt(key="new", request="", answer=""))
+        await store.tables.create_namespace(("b",), {}, receipt=RequestReceipt(key="new", request="", answer=""))
         assert await store.tables.receipt("old") is None
         assert await store.tables.receipt("new") is not None
 

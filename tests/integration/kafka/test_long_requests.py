@@ -8,9 +8,9 @@ import pytest
 
 from lakestream.broker.produce import BATCHES_AT_ONCE
 from lakestream.model.caller import ANONYMOUS, Caller
+from lakestream.protocol.kafka.api import ApiTable, RequestContext
 from lakestream.protocol.kafka.apis import api_32_describe_configs
 from lakestream.protocol.kafka.apis.all import APIS
-from lakestream.protocol.kafka.registry import Registry, RequestContext
 from lakestream.protocol.kafka.wire import messages
 from lakestream.world.turns import ELEMENTS_PER_TURN
 
@@ -53,7 +53,7 @@ def test_others_have_their_turns_while_one_asks_for_much(what: str, topic: str, 
         client_id=None,
         caller=Caller(principal=ANONYMOUS, listener="", host="", port=0),
         broker=lakestream.local.brokers[0],
-        apis=Registry(APIS),
+        apis=ApiTable(APIS),
     )
 
     async def turns() -> int:

@@ -9,8 +9,8 @@ import pytest
 
 from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.protocol.kafka import apis
+from lakestream.protocol.kafka.api import Api, ApiTable, RequestContext
 from lakestream.protocol.kafka.apis.all import APIS
-from lakestream.protocol.kafka.registry import Api, Registry, RequestContext
 from lakestream.protocol.kafka.wire import messages
 
 CODE, MESSAGE = 56, "the disk is full"
@@ -58,7 +58,7 @@ def test_an_error_can_be_told_in_every_version(api: Api, version: int) -> None:
         client_id=None,
         caller=Caller(principal=ANONYMOUS, listener="", host="", port=0),
         broker=None,
-        apis=Registry(APIS),
+        apis=ApiTable(APIS),
     )
     request = messages.api(api.key).Request()
     if api.key == 0:

@@ -7,9 +7,9 @@ import pytest
 
 from lakestream.model.errors import StoreUnavailable
 from lakestream.model.segment import BatchResult, BatchStatus
+from lakestream.protocol.kafka.api import CloseConnection
 from lakestream.protocol.kafka.apis import produce_answer
 from lakestream.protocol.kafka.apis.produce_answer import Answer
-from lakestream.protocol.kafka.registry import CloseConnection
 from lakestream.protocol.kafka.wire import messages
 from lakestream.storage.records.errors import InvalidRecord, RecordError
 

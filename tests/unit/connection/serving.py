@@ -10,9 +10,9 @@ from typing import Any
 import uvloop
 
 from lakestream.model.access import ANYONE
+from lakestream.protocol.kafka.api import Api, ApiTable, RequestContext
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
-from lakestream.protocol.kafka.registry import Api, Registry, RequestContext
 from lakestream.protocol.kafka.server import KafkaServer
 from lakestream.protocol.kafka.wire import messages
 
@@ -191,7 +191,7 @@ class Serving:
         self.metrics = Counted()
         self.inflight = WatchedBytes(limits.inflight_bytes_max)
         self.server = KafkaServer(
-            registry=Registry(apis), broker=self.log, metrics=self.metrics, limits=limits, inflight=self.inflight
+            registry=ApiTable(apis), broker=self.log, metrics=self.metrics, limits=limits, inflight=self.inflight
         )
 
     async def client(self) -> "RawClient":

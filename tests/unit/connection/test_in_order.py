@@ -8,8 +8,8 @@ import pytest
 
 from lakestream.model.access import ANYONE
 from lakestream.model.errors import NotCoordinator
+from lakestream.protocol.kafka.api import Api, Later, RequestContext
 from lakestream.protocol.kafka.errors import KafkaError
-from lakestream.protocol.kafka.registry import Api, Later, RequestContext
 from lakestream.protocol.kafka.wire import messages
 from tests.unit.connection.frames import decoded_response, heartbeat_frame
 from tests.unit.connection.requests import produce

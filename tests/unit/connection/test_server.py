@@ -9,7 +9,7 @@ import pytest
 
 from lakestream.model.access import ANYONE
 from lakestream.model.caller import ANONYMOUS, Caller
-from lakestream.protocol.kafka.registry import Api, Registry, RequestContext
+from lakestream.protocol.kafka.api import Api, ApiTable, RequestContext
 from lakestream.protocol.kafka.wire import messages
 from tests.unit.connection.frames import decoded_response, framed, heartbeat_frame, produce_frame, request_frame
 from tests.unit.connection.requests import fetch, produce
@@ -376,13 +376,13 @@ def test_a_request_carries_its_caller(loop: str) -> None:
 
 def test_an_api_is_registered_once_and_in_one_way(loop: str) -> None:
     with pytest.raises(ValueError, match="twice"):
-        Registry([*APIS, APIS[0]])
+        ApiTable([*APIS, APIS[0]])
     with pytest.raises(ValueError, match="exactly one"):
         Api(key=1, name="Both", versions=(0, 1), needs=ANYONE, handle=heartbeat, start=start_produce)
     with pytest.raises(ValueError, match="overlaps"):
         Api(key=1, name="Overlap", versions=(0, 1), needs=ANYONE, start=start_produce, overlaps=True)
     with pytest.raises(ValueError, match="in_order"):
         Api(key=1, name="InOrder", versions=(0, 1), needs=ANYONE, handle=heartbeat, in_order=True)
-    assert Registry(APIS)[PRODUCE].advertised == (0, 13)
-    assert Registry(APIS).served()[PRODUCE] == (3, 13)
+    assert ApiTable(APIS)[PRODUCE].advertised == (0, 13)
+    assert ApiTable(APIS).served()[PRODUCE] == (3, 13)
     assert produce_frame(b"")[4:6] == b"\0\0"

@@ -13,8 +13,8 @@ import pytest
 from lakestream.metadata.sqlite import writer as writer_module
 from lakestream.metadata.sqlite.connection import connect
 from lakestream.metadata.sqlite.lane import Lane
-from lakestream.metadata.sqlite.turn import AlwaysOurTurn, FileTurn, Turn
-from lakestream.metadata.sqlite.writer import Writer
+from lakestream.metadata.sqlite.turn import AlwaysOurTurn, FileTurn, WriterTurn
+from lakestream.metadata.sqlite.writer import SqliteWriter
 from lakestream.model.errors import LakestreamError, Overloaded, StorageFull, StoreUnavailable, TopicExists
 from lakestream.world.clock import SystemClock
 from lakestream.world.threads import InlineThreads, ThreadPool
@@ -40,10 +40,12 @@ def connection(file: str) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-def writer_of(connection: sqlite3.Connection, file: str, turn: Turn | None = None, **changes: object) -> Writer:
+def writer_of(
+    connection: sqlite3.Connection, file: str, turn: WriterTurn | None = None, **changes: object
+) -> SqliteWriter:
     lane = Lane(connection, database=file, threads=InlineThreads())
     facts = {"turn": turn or AlwaysOurTurn(), "clock": SystemClock(), "on_commit": lambda: None}
-    return Writer(lane, **(facts | changes))  # type: ignore[arg-type]
+    return SqliteWriter(lane, **(facts | changes))  # type: ignore[arg-type]
 
 
 def insert(value: int, padding: int = 0) -> writer_module.Verb[int]:
@@ -204,7 +206,7 @@ def test_a_verb_for_many_that_fails_fails_for_all_of_them_and_nobody_else(
 def test_nobody_joins_a_verb_that_has_begun(connection: sqlite3.Connection, file: str) -> None:
     async def scenario() -> None:
         lane = Lane(connection, database=file, threads=ThreadPool(1, "test"))
-        writer = Writer(lane, turn=AlwaysOurTurn(), clock=SystemClock(), on_commit=lambda: None)
+        writer = SqliteWriter(lane, turn=AlwaysOurTurn(), clock=SystemClock(), on_commit=lambda: None)
         together, begun, may_go_on = Together(), threading.Event(), threading.Event()
 
         def slow(connection: sqlite3.Connection) -> None:
@@ -262,7 +264,7 @@ def test_nothing_is_answered_before_it_is_durable(connection: sqlite3.Connection
 def test_a_caller_that_stops_waiting_harms_no_one(connection: sqlite3.Connection, file: str) -> None:
     async def scenario() -> None:
         lane = Lane(connection, database=file, threads=ThreadPool(1, "test"))
-        writer = Writer(lane, turn=AlwaysOurTurn(), clock=SystemClock(), on_commit=lambda: None)
+        writer = SqliteWriter(lane, turn=AlwaysOurTurn(), clock=SystemClock(), on_commit=lambda: None)
         tasks = [asyncio.create_task(writer.run(insert(value))) for value in range(3)]
         await asyncio.sleep(0)
         tasks[0].cancel()

@@ -12,17 +12,17 @@ SAMPLES = 4
 GROUPS = 8  # a failure names one of them, and then the message
 
 
-def codec_of(key: int, version: int, kind: str) -> messages.Codec:
+def codec_of(key: int, version: int, kind: str) -> messages.MessageCodec:
     return messages.request(key, version) if kind == "request" else messages.response(key, version)
 
 
-def encoded(codec: messages.Codec, value: object) -> bytes:
+def encoded(codec: messages.MessageCodec, value: object) -> bytes:
     out: list[bytes | bytearray | memoryview] = []
     codec.encode(value, out)
     return b"".join(out)
 
 
-def encoded_in_turns(codec: messages.Codec, value: object) -> bytes:
+def encoded_in_turns(codec: messages.MessageCodec, value: object) -> bytes:
     out: list[bytes | bytearray | memoryview] = []
     for _ in codec.encode_in_turns(value, out):
         pass

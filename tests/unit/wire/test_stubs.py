@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from mypy import api as mypy
 
+from lakestream.protocol.kafka.api import Api
 from lakestream.protocol.kafka.apis.all import APIS
-from lakestream.protocol.kafka.registry import Api
 from lakestream.protocol.kafka.wire import describe, messages
 from lakestream.protocol.kafka.wire.describe import Field, Message, Struct
 from lakestream.protocol.kafka.wire.stub import stub

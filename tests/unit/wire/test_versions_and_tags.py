@@ -11,7 +11,7 @@ PRODUCE, FETCH, HEARTBEAT = 0, 1, 12
 TOPIC_ID = bytes(range(16))
 
 
-def encoded(codec: messages.Codec, value: object) -> bytes:
+def encoded(codec: messages.MessageCodec, value: object) -> bytes:
     out: list[bytes | bytearray | memoryview] = []
     codec.encode(value, out)
     return b"".join(out)

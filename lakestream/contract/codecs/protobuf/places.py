@@ -44,13 +44,13 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Struct:
+class ProtobufStruct:
     node: int
     presence: int
     children: "tuple[Place | None, ...]"
     """One for each of the column's; None where the writer has nothing for it."""
 
-    def renumbered(self, moved: Mapping[int, int]) -> "Struct":
+    def renumbered(self, moved: Mapping[int, int]) -> "ProtobufStruct":
         children = tuple(child and child.renumbered(moved) for child in self.children)
         return replace(self, node=moved[self.node], children=children)
 
@@ -76,4 +76,4 @@ class Mapped:
         return replace(self, node=moved[self.node], key=self.key.renumbered(moved), value=self.value.renumbered(moved))
 
 
-Place = Scalar | Moment | Text | Struct | Listed | Mapped
+Place = Scalar | Moment | Text | ProtobufStruct | Listed | Mapped

@@ -13,7 +13,7 @@ from google.protobuf.descriptor import FieldDescriptor as F  # type: ignore[impo
 
 from lakestream.contract.codecs.protobuf.kernels import tables as t
 from lakestream.contract.codecs.protobuf.kernels.cells import CellTables
-from lakestream.contract.codecs.protobuf.places import Listed, Mapped, Moment, Place, Scalar, Struct, Text
+from lakestream.contract.codecs.protobuf.places import Listed, Mapped, Moment, Place, ProtobufStruct, Scalar, Text
 from lakestream.contract.columns.column import Column, find
 from lakestream.contract.columns.from_protobuf import SCALAR_KINDS, TIMESTAMP_MESSAGE, WRAPPERS, is_map
 from lakestream.contract.columns.kinds import LIST, MAP, STRING, STRUCT, TIMESTAMPTZ, wider
@@ -190,7 +190,7 @@ class _Making:
         row.child, places = self.message(message, column.child, level, f"{row.path}.", depth + 1)
         by_id = dict(places)
         children = tuple(by_id.get(child.id) for child in column.children)
-        return row, Struct(node=row.node, presence=row.presence, children=children)
+        return row, ProtobufStruct(node=row.node, presence=row.presence, children=children)
 
     def _scalar(self, field: Any, column: Column, level: int, path: str, presence: int) -> tuple[_Field, Scalar] | None:
         if wider(SCALAR_KINDS[field.type], column.kind) != column.kind:

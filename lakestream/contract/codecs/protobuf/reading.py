@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lakestream.contract.codecs.protobuf.kernels.cells import Cells, Levels
 from lakestream.contract.codecs.protobuf.kernels.gathering import gather
 from lakestream.contract.codecs.protobuf.kernels.tables import EXPLICIT
-from lakestream.contract.codecs.protobuf.places import Listed, Mapped, Moment, Place, Scalar, Struct, Text
+from lakestream.contract.codecs.protobuf.places import Listed, Mapped, Moment, Place, ProtobufStruct, Scalar, Text
 
 SECONDS_MIN, SECONDS_MAX = -62_135_596_800, 253_402_300_799
 """From the year 1 to the end of 9999: what a Timestamp may be."""
@@ -55,14 +55,14 @@ class Reading:
                 return self._moment(place, kind, self._present(place, parent), level)
             case Text():
                 return self._text(place, kind, parent, level)
-            case Struct():
+            case ProtobufStruct():
                 return self._struct(place, kind, self._present(place, parent), level)
             case Listed():
                 return self._list(place, kind, parent)
             case Mapped():
                 return self._map(place, kind, parent)
 
-    def _present(self, place: Scalar | Moment | Struct, parent: Mask) -> Mask:
+    def _present(self, place: Scalar | Moment | ProtobufStruct, parent: Mask) -> Mask:
         if place.presence != EXPLICIT:
             return parent
         return parent & self._of(self.cells.valid, place.node, parent.size).view(np.bool_)
@@ -125,7 +125,7 @@ class Reading:
 
     # --- nested --------------------------------------------------------------------------------
 
-    def _struct(self, place: Struct, kind: pa.DataType, present: Mask, level: int) -> pa.Array:
+    def _struct(self, place: ProtobufStruct, kind: pa.DataType, present: Mask, level: int) -> pa.Array:
         types = [kind.field(index).type for index in range(kind.num_fields)]
         children = [self._array(child, type, present, level) for child, type in zip(place.children, types, strict=True)]
         return pa.Array.from_buffers(kind, present.size, [_bitmap(present)], children=children)

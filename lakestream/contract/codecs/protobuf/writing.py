@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lakestream.contract.codecs.protobuf.kernels.cells import Cells
 from lakestream.contract.codecs.protobuf.kernels.tables import NONE, WRITTEN_BYTES_MAX
-from lakestream.contract.codecs.protobuf.places import Listed, Mapped, Moment, Place, Scalar, Struct, Text
+from lakestream.contract.codecs.protobuf.places import Listed, Mapped, Moment, Place, ProtobufStruct, Scalar, Text
 from lakestream.contract.codecs.protobuf.reading import MICROS_PER_SECOND, NANOS_PER_MICRO
 
 _VALID, _DATA = 0, 1
@@ -54,7 +54,7 @@ class Writing:
                 self._scalar(place, array)
             case Moment():
                 self._moment(place, array)
-            case Struct():
+            case ProtobufStruct():
                 self._present(place.node, array)
                 for index, child in enumerate(place.children):
                     self._take(child, array.field(index))

@@ -1,5 +1,6 @@
 """All APIs that a broker serves: those of the modules that are imported here."""
 
+from lakestream.protocol.kafka.api import Api
 from lakestream.protocol.kafka.apis import (  # noqa: F401 - each is one of _MODULES
     api_00_produce,
     api_01_fetch,
@@ -34,7 +35,6 @@ from lakestream.protocol.kafka.apis import (  # noqa: F401 - each is one of _MOD
     api_74_list_config_resources,
     api_75_describe_topic_partitions,
 )
-from lakestream.protocol.kafka.registry import Api
 
 _MODULES = [module for name, module in globals().items() if name.startswith("api_")]
 

@@ -26,9 +26,9 @@ from typing import Any
 from lakestream.broker.produce import NO_TRANSACTIONS, Outcome, RawBatch, TopicKey
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.api import Api, CloseConnection, RequestContext, Started, Starting
 from lakestream.protocol.kafka.apis.produce_answer import NO_OFFSET, Answer
 from lakestream.protocol.kafka.errors import KafkaError
-from lakestream.protocol.kafka.registry import Api, CloseConnection, RequestContext, Started, Starting
 from lakestream.protocol.kafka.wire.generated import produce
 from lakestream.world.turns import in_turns
 

@@ -27,10 +27,10 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.configs.topic_config import Compression
 from lakestream.model.errors import LakestreamError
 from lakestream.model.topic import TopicId
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.leader_epoch import check_leader_epoch
 from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import fetch
 from lakestream.protocol.kafka.wire.records import Iovec
 from lakestream.storage.records.errors import UnsupportedCompression

@@ -32,10 +32,10 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownPartition
 from lakestream.model.place import Tail
 from lakestream.model.topic import PartitionId
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH, check_leader_epoch
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import list_offsets
 from lakestream.world.turns import in_turns, slices
 
@@ -45,7 +45,7 @@ LOOKUPS_AT_ONCE = 16
 """Lookups by time open batches; so many of one request share the threads with everyone else."""
 
 
-class Asked(NamedTuple):
+class AskedOffset(NamedTuple):
     """A partition of the request, and which one it is or why it is none."""
 
     topic: str
@@ -59,7 +59,7 @@ async def handle(request: list_offsets.Request, context: RequestContext) -> list
     counts = Counter((topic.name, part.partition_index) for topic in request.topics for part in topic.partitions)
     once = {(topic.name, part.partition_index): part for topic in request.topics for part in topic.partitions}
     found = [
-        Asked(name, part, await _partition(name, part, counts[name, index], lookup, context.api_version))
+        AskedOffset(name, part, await _partition(name, part, counts[name, index], lookup, context.api_version))
         async for (name, index), part in in_turns(once.items())
     ]
     tails = await broker.offsets.tails([each.found for each in found if isinstance(each.found, PartitionId)])
@@ -91,7 +91,7 @@ async def _partition(
 
 
 async def _answer(
-    asked: Asked, tails: dict[PartitionId, Tail], broker: Broker
+    asked: AskedOffset, tails: dict[PartitionId, Tail], broker: Broker
 ) -> list_offsets.ListOffsetsPartitionResponse:
     part = asked.part
     try:

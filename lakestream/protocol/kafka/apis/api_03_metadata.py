@@ -25,11 +25,11 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.broker import BrokerId
 from lakestream.model.errors import InvalidRequest, InvalidTopicName, LakestreamError, TopicExists, UnknownTopic
 from lakestream.model.topic import TopicId, topic_name_problem
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH
 from lakestream.protocol.kafka.apis.operations import ALL_ON_CLUSTER, ALL_ON_TOPIC, NOT_ASKED
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import metadata
 from lakestream.world.turns import in_turns
 

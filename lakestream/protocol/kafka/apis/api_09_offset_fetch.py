@@ -22,10 +22,10 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import NO_LEADER_EPOCH, CommittedOffset, TopicPartition
 from lakestream.model.topic import TopicId
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.group_topics import named_by_topic
 from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import offset_fetch
 from lakestream.world.turns import in_turns
 
@@ -35,7 +35,7 @@ BY_ID_FROM_VERSION = 10
 NONE = CommittedOffset(-1, NO_LEADER_EPOCH, "")
 
 
-class Asked(NamedTuple):
+class AskedTopic(NamedTuple):
     """A topic of the request, in any version."""
 
     name: str
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
     numbers: Sequence[int]
 
 
-class Shown(NamedTuple):
+class TopicOffsets(NamedTuple):
     """A topic of the answer: its partitions, each with its offset."""
 
     name: str
@@ -59,7 +59,7 @@ async def handle(request: offset_fetch.Request, context: RequestContext) -> offs
         return offset_fetch.Response(
             groups=[await _group(asked, broker, by_id=by_id) async for asked in in_turns(request.groups)]
         )
-    asked = [Asked(each.name, NO_TOPIC_ID, each.partition_indexes) for each in request.topics or ()]
+    asked = [AskedTopic(each.name, NO_TOPIC_ID, each.partition_indexes) for each in request.topics or ()]
     shown = await _offsets(OffsetFetchAsk(group=request.group_id), None if request.topics is None else asked, broker)
     return offset_fetch.Response(
         topics=[
@@ -76,7 +76,7 @@ async def _group(
     asked: offset_fetch.request.OffsetFetchRequestGroup, broker: Broker, *, by_id: bool
 ) -> offset_fetch.OffsetFetchResponseGroup:
     ask = OffsetFetchAsk(group=asked.group_id, member_id=asked.member_id, member_epoch=asked.member_epoch)
-    topics = [Asked(each.name, each.topic_id, each.partition_indexes) for each in asked.topics or ()]
+    topics = [AskedTopic(each.name, each.topic_id, each.partition_indexes) for each in asked.topics or ()]
     try:
         shown = await _offsets(ask, None if asked.topics is None else topics, broker, by_id=by_id)
     except LakestreamError as error:
@@ -106,15 +106,15 @@ async def _group(
 
 
 async def _offsets(
-    ask: OffsetFetchAsk, topics: Sequence[Asked] | None, broker: Broker, *, by_id: bool = False
-) -> list[Shown]:
+    ask: OffsetFetchAsk, topics: Sequence[AskedTopic] | None, broker: Broker, *, by_id: bool = False
+) -> list[TopicOffsets]:
     """`topics` None: all that the group has committed."""
     lookup = TopicLookup(broker.directory)
     if topics is None:
         committed = await broker.groups.administration.fetch(ask, None)
         await lookup.learn({partition.topic for partition in committed})
         return [
-            Shown(name, topic, {number: committed[TopicPartition(topic, number)] for number in numbers})
+            TopicOffsets(name, topic, {number: committed[TopicPartition(topic, number)] for number in numbers})
             for topic, name, numbers in named_by_topic(committed, broker.directory)
         ]
     found = [(topic, await _topic_id(topic, lookup)) async for topic in in_turns(topics)]
@@ -123,7 +123,7 @@ async def _offsets(
     return [_shown(topic, id, committed, by_id=by_id) async for topic, id in in_turns(found)]
 
 
-async def _topic_id(asked: Asked, lookup: TopicLookup) -> TopicId | None:
+async def _topic_id(asked: AskedTopic, lookup: TopicLookup) -> TopicId | None:
     try:
         return (await lookup.topic(asked.name, asked.topic_id)).topic.id
     except LakestreamError:
@@ -131,13 +131,13 @@ async def _topic_id(asked: Asked, lookup: TopicLookup) -> TopicId | None:
 
 
 def _shown(
-    asked: Asked, id: TopicId | None, committed: Mapping[TopicPartition, CommittedOffset], *, by_id: bool
-) -> Shown:
+    asked: AskedTopic, id: TopicId | None, committed: Mapping[TopicPartition, CommittedOffset], *, by_id: bool
+) -> TopicOffsets:
     if id is None:
         code = KafkaError.UNKNOWN_TOPIC_ID if by_id else KafkaError.NONE
-        return Shown(asked.name, asked.topic_id, dict.fromkeys(asked.numbers, NONE), code)
+        return TopicOffsets(asked.name, asked.topic_id, dict.fromkeys(asked.numbers, NONE), code)
     offsets = {number: committed.get(TopicPartition(id, number), NONE) for number in asked.numbers}
-    return Shown(asked.name, asked.topic_id, offsets)
+    return TopicOffsets(asked.name, asked.topic_id, offsets)
 
 
 def _single(number: int, offset: CommittedOffset, code: int) -> offset_fetch.OffsetFetchResponsePartition:

@@ -17,8 +17,8 @@ from lakestream.broker.groups.ownership import coordinator_of
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.broker import LiveBroker
 from lakestream.model.errors import InvalidRequest, LakestreamError
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import find_coordinator
 from lakestream.world.turns import in_turns
 

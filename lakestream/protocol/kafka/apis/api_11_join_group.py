@@ -18,9 +18,9 @@ from lakestream.broker.groups.asks import JoinAsk, Joined, JoinRefused
 from lakestream.broker.groups.member_ids import classic_member_id
 from lakestream.broker.groups.saved.state import ProtocolOffer
 from lakestream.model.access import Need, Operation, ResourceType
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.group_client import client_of
 from lakestream.protocol.kafka.errors import kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import join_group
 
 REBALANCE_TIMEOUT_FROM_VERSION = 1

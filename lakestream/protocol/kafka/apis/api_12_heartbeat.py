@@ -11,8 +11,8 @@ from __future__ import annotations
 from lakestream.broker.groups.asks import HeartbeatAsk
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.errors import kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import heartbeat
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from lakestream.broker.groups.asks import SyncAsk
 from lakestream.broker.groups.errors import InconsistentProtocol
 from lakestream.model.access import Need, Operation, ResourceType
-from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import sync_group
 
 PROTOCOL_FROM_VERSION = 5

@@ -12,9 +12,9 @@ from lakestream.broker.groups.describe import DEAD, ClassicDescription
 from lakestream.broker.groups.errors import GroupNotFound
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import describe_groups
 from lakestream.world.turns import in_turns
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.group import GroupKind
-from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import list_groups
 
 TYPES = {GroupKind.CLASSIC: "classic", GroupKind.CONSUMER: "consumer"}

@@ -14,7 +14,7 @@ import re
 
 from lakestream.model.access import ANYONE
 from lakestream.model.errors import InvalidRequest
-from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import api_versions
 
 SOFTWARE_FROM_VERSION = 3

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.errors import KafkaError, Refused
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import init_producer_id
 
 FIRST_EPOCH = 0

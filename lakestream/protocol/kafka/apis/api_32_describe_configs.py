@@ -17,6 +17,7 @@ from typing import NamedTuple
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Operation
 from lakestream.model.errors import InvalidRequest, LakestreamError
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.config_entries import (
     ConfigEntry,
     ConfigSource,
@@ -26,7 +27,6 @@ from lakestream.protocol.kafka.apis.config_entries import (
 )
 from lakestream.protocol.kafka.apis.config_resources import BROKER, GROUP, TOPIC, on_configs, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import describe_configs
 from lakestream.world.turns import in_turns
 
@@ -37,7 +37,7 @@ FIXED_BYTES = 16
 """Of an entry or a resource, beside its texts; about."""
 
 
-class Shown(NamedTuple):
+class SentConfigs(NamedTuple):
     """Configs as they are sent. Many resources share one."""
 
     configs: list[describe_configs.DescribeConfigsResourceResult]
@@ -45,7 +45,7 @@ class Shown(NamedTuple):
 
 
 async def handle(request: describe_configs.Request, context: RequestContext) -> describe_configs.Response:
-    made: dict[Hashable, Shown] = {}
+    made: dict[Hashable, SentConfigs] = {}
     results: list[describe_configs.DescribeConfigsResult] = []
     answer_bytes = 0
     async for resource in in_turns(request.resources):
@@ -60,7 +60,7 @@ async def handle(request: describe_configs.Request, context: RequestContext) -> 
 async def _describe(
     resource: describe_configs.request.DescribeConfigsResource,
     request: describe_configs.Request,
-    made: dict[Hashable, Shown],
+    made: dict[Hashable, SentConfigs],
     broker: Broker,
 ) -> tuple[describe_configs.DescribeConfigsResult, int]:
     """The result, and about how many bytes it is."""
@@ -107,9 +107,9 @@ def _entries(
     return broker_entries(broker) if resource.resource_name else ()  # '': defaults of the cluster, which has none
 
 
-def _shown(entries: list[ConfigEntry], request: describe_configs.Request) -> Shown:
+def _shown(entries: list[ConfigEntry], request: describe_configs.Request) -> SentConfigs:
     configs = [_shown_entry(entry, request) for entry in entries]
-    return Shown(configs, sum(map(_bytes, configs)))
+    return SentConfigs(configs, sum(map(_bytes, configs)))
 
 
 def _bytes(config: describe_configs.DescribeConfigsResourceResult) -> int:

@@ -17,7 +17,7 @@ from lakestream.broker.directory import TopicEntry
 from lakestream.broker.leaders import leader_ids
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.topic import PartitionId
-from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import describe_log_dirs
 from lakestream.world.turns import in_turns
 

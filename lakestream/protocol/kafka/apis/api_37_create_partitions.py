@@ -14,8 +14,8 @@ from collections import Counter
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, LakestreamError
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import create_partitions
 from lakestream.world.turns import in_turns
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import delete_groups
 from lakestream.world.turns import in_turns
 

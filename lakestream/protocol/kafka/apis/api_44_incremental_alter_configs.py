@@ -13,9 +13,9 @@ from lakestream.broker.broker import Broker
 from lakestream.model.access import Operation
 from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
 from lakestream.model.errors import InvalidRequest, LakestreamError
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.config_resources import check_alterable, on_configs, repeated, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import incremental_alter_configs as alter_configs
 from lakestream.world.turns import in_turns
 

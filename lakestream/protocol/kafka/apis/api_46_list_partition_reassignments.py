@@ -6,7 +6,7 @@ Partitions are not assigned to brokers, so nothing is being reassigned. `kafka-t
 from __future__ import annotations
 
 from lakestream.model.access import Need, Operation, ResourceType
-from lakestream.protocol.kafka.registry import Api, RequestContext
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import list_partition_reassignments as reassignments
 
 

@@ -10,9 +10,9 @@ v1 endpoint types. v2 fenced brokers.
 from __future__ import annotations
 
 from lakestream.model.access import Need, Operation, ResourceType
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.operations import ALL_ON_CLUSTER, NOT_ASKED
 from lakestream.protocol.kafka.errors import KafkaError, Refused
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import describe_cluster
 
 BROKERS, CONTROLLERS = 1, 2

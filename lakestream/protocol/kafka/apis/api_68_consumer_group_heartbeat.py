@@ -18,9 +18,9 @@ from lakestream.broker.groups.member_ids import consumer_member_id
 from lakestream.broker.groups.saved.state import JOINING_EPOCH, Assignment
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.group import TopicPartition
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.group_client import client_of
 from lakestream.protocol.kafka.apis.group_topics import by_topic
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import consumer_group_heartbeat as heartbeat
 
 MEMBER_ID_FROM_VERSION = 1

@@ -14,10 +14,10 @@ from lakestream.broker.groups.describe import ConsumerDescription, ConsumerMembe
 from lakestream.broker.groups.saved.state import Assignment
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.group_topics import named_by_topic
 from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
 from lakestream.protocol.kafka.errors import kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import consumer_group_describe as describe
 from lakestream.world.turns import in_turns
 

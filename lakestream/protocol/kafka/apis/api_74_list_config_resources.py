@@ -12,9 +12,9 @@ from collections.abc import Iterable
 
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Need, Operation, ResourceType
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.config_resources import BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP, TOPIC
 from lakestream.protocol.kafka.errors import KafkaError
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import list_config_resources
 
 TYPES_FROM_VERSION = 1

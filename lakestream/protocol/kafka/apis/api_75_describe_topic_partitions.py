@@ -13,10 +13,10 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.broker import BrokerId
 from lakestream.model.errors import InvalidRequest, InvalidTopicName, LakestreamError, UnknownTopic
 from lakestream.model.topic import Topic, topic_name_problem
+from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH
 from lakestream.protocol.kafka.apis.operations import ALL_ON_TOPIC
 from lakestream.protocol.kafka.errors import kafka_error
-from lakestream.protocol.kafka.registry import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import describe_topic_partitions as describe
 from lakestream.world.turns import in_turns
 

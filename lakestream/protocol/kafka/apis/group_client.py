@@ -1,7 +1,7 @@
 """Who a member is, as its group shows it to people."""
 
 from lakestream.broker.groups.asks import MemberClient
-from lakestream.protocol.kafka.registry import RequestContext
+from lakestream.protocol.kafka.api import RequestContext
 
 
 def client_of(context: RequestContext) -> MemberClient:

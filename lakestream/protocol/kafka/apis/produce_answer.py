@@ -12,8 +12,8 @@ from functools import partial
 from lakestream.broker.produce import stored
 from lakestream.model.errors import LakestreamError, StoreUnavailable
 from lakestream.model.segment import BatchResult
+from lakestream.protocol.kafka.api import CloseConnection, Response, Started
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
-from lakestream.protocol.kafka.registry import CloseConnection, Response, Started
 from lakestream.protocol.kafka.wire.generated import produce
 from lakestream.storage.records.errors import BadBatch
 

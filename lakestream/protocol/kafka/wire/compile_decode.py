@@ -15,7 +15,7 @@ from lakestream.protocol.kafka.wire.describe import Field, Message, Struct
 from lakestream.protocol.kafka.wire.errors import MalformedRequest
 from lakestream.protocol.kafka.wire.primitives import ELEMENTS_MAX, FORMATS, STRING_BYTES_MAX, read_uvarint, skip_tags
 from lakestream.protocol.kafka.wire.shapes import Shape
-from lakestream.protocol.kafka.wire.source import Source
+from lakestream.protocol.kafka.wire.source import ModuleText
 
 Decode = Callable[[memoryview, int], tuple[Shape, int]]
 
@@ -34,7 +34,7 @@ class _Decoder:
         self._shapes = shapes
         self._compact = message.flexible
         self._title = f"{message.name} v{message.version}"
-        self._source = Source(
+        self._source = ModuleText(
             {
                 "read_uvarint": read_uvarint,
                 "skip_tags": skip_tags,

@@ -15,7 +15,7 @@ from lakestream.protocol.kafka.wire.describe import Field, Message, Struct
 from lakestream.protocol.kafka.wire.primitives import FORMATS, ONE_BYTE, STRING_BYTES_MAX, uvarint
 from lakestream.protocol.kafka.wire.records import Buffer, Iovec
 from lakestream.protocol.kafka.wire.shapes import Shape
-from lakestream.protocol.kafka.wire.source import Source
+from lakestream.protocol.kafka.wire.source import ModuleText
 
 Encode = Callable[[Shape, list[Buffer]], None]
 EncodeInTurns = Callable[[Shape, list[Buffer]], Iterator[None]]
@@ -40,7 +40,7 @@ class _Encoder:
         self._shapes = shapes
         self._compact = message.flexible
         names = {"uvarint": uvarint, "ONE_BYTE": ONE_BYTE, "ZERO": ONE_BYTE[0], "Iovec": Iovec, "too_long": _too_long}
-        self._source = Source({**names, "pack": struct.pack})
+        self._source = ModuleText({**names, "pack": struct.pack})
         self._run: list[tuple[str, str]] = []
         """Fixed-size values not yet written: (struct format, expression)."""
         self._tag_writers: list[tuple[str, Field]] = []

@@ -25,7 +25,7 @@ from lakestream.protocol.kafka.wire.compile_encode import Encode, EncodeInTurns,
 from lakestream.protocol.kafka.wire.shapes import shapes
 
 
-class Codec:
+class MessageCodec:
     """One version of one message. Encoder and decoder are compiled apart: a server needs one of them."""
 
     def __init__(self, message: describe.Message, types: SimpleNamespace) -> None:
@@ -88,10 +88,10 @@ def api(api_key: int) -> ApiMessages:
 
 
 @cache
-def request(api_key: int, version: int) -> Codec:
-    return Codec(describe.request(api_key, version), api(api_key).request)
+def request(api_key: int, version: int) -> MessageCodec:
+    return MessageCodec(describe.request(api_key, version), api(api_key).request)
 
 
 @cache
-def response(api_key: int, version: int) -> Codec:
-    return Codec(describe.response(api_key, version), api(api_key).response)
+def response(api_key: int, version: int) -> MessageCodec:
+    return MessageCodec(describe.response(api_key, version), api(api_key).response)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, dataclass_transform
 
 from lakestream.protocol.kafka.wire.describe import Field, Message, Struct
-from lakestream.protocol.kafka.wire.source import Source
+from lakestream.protocol.kafka.wire.source import ModuleText
 
 SHOWN_BYTES_MAX = 32
 
@@ -76,7 +76,7 @@ def _make(name: str, fields: dict[str, dict[str, Field]], made: dict[str, Any]) 
     if name in made:
         return made[name]
     defaults = {field.name: _default(field, fields, made) for field in fields[name].values()}
-    source = Source({"Shape": Shape})
+    source = ModuleText({"Shape": Shape})
     with source.block(f"class {name}(Shape):"):
         source.line(f"__slots__ = {tuple(defaults)!r}")
         parameters = [f"{each}={source.constant('default', value)}" for each, value in defaults.items()]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 
-class Source:
+class ModuleText:
     """A module being written. `names` is what its code can see."""
 
     def __init__(self, names: dict[str, Any]) -> None:

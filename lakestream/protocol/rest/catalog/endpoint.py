@@ -19,7 +19,7 @@ from lakestream.catalog.spec.values import Json
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.access import Needs
 from lakestream.model.errors import LakestreamError
-from lakestream.model.table import Receipt
+from lakestream.model.table import RequestReceipt
 from lakestream.model.table_errors import AnsweredBefore, DamagedTable
 from lakestream.protocol.rest.catalog.asking import once_of
 from lakestream.protocol.rest.catalog.errors import Unprocessable, error_response
@@ -80,12 +80,12 @@ class Endpoints:
                 raise
             return await self._answer_again(receipt, once, answers)
 
-    async def _receipt_after(self, error: LakestreamError, once: Once) -> Receipt | None:
+    async def _receipt_after(self, error: LakestreamError, once: Once) -> RequestReceipt | None:
         """What the request's first sending left, if it was carried out since this one looked: then that is why this one
         failed. To say that it failed would make the client change the table a second time."""
         return error.receipt if isinstance(error, AnsweredBefore) else await self._store.receipt(once.key)
 
-    async def _answer_again(self, receipt: Receipt, once: Once, answers: Answers) -> Response:
+    async def _answer_again(self, receipt: RequestReceipt, once: Once, answers: Answers) -> Response:
         if receipt.request != once.request:
             raise Unprocessable(f"the Idempotency-Key {once.key} was used for another request: choose a new one")
         kept = json.loads(receipt.answer)

@@ -1,4 +1,4 @@
-"""Things that never change, kept while there is room: the least recently used go first."""
+"""A cache of immutable values, bounded in bytes: the least recently used go first."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
+class RecentlyUsed(Generic[T]):
     def __init__(self, *, bytes_max: int, weigh: Callable[[T], int]) -> None:
         """`weigh` tells how many bytes a thing counts for."""
         self._bytes_max = bytes_max

@@ -54,7 +54,7 @@ class RequestContext:
     client_id: str | None
     caller: Caller
     broker: Broker
-    apis: "Registry"
+    apis: "ApiTable"
     """What this listener serves: the answer to ApiVersions."""
 
 
@@ -100,7 +100,7 @@ class Api:
         return (lowest if self.advertised_min is None else self.advertised_min), highest
 
 
-class Registry:
+class ApiTable:
     """The APIs of one listener, by key."""
 
     def __init__(self, apis: Iterable[Api]) -> None:

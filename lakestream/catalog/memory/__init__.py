@@ -1,1 +1,0 @@
-"""Caches of immutable values, bounded in size."""
