@@ -23,13 +23,13 @@ from typing import TypeGuard
 
 from lakestream.broker.directory import TopicEntry
 from lakestream.broker.fetch import FetchAsk, Fetched, FetchLimits
+from lakestream.broker.topic_lookup import TopicLookup
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.configs.topic_config import Compression
 from lakestream.model.errors import LakestreamError
 from lakestream.model.topic import TopicId
 from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.leader_epoch import check_leader_epoch
-from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.wire.generated import fetch
 from lakestream.protocol.kafka.wire.records import Iovec

@@ -28,13 +28,13 @@ from typing import NamedTuple
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.offsets import NONE, OffsetAtTime
+from lakestream.broker.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownPartition
 from lakestream.model.place import Tail
 from lakestream.model.topic import PartitionId
 from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH, check_leader_epoch
-from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.wire.generated import list_offsets
 from lakestream.world.turns import in_turns, slices

@@ -20,6 +20,7 @@ from functools import lru_cache
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
 from lakestream.broker.leaders import leader_ids, near, zone_of_client
+from lakestream.broker.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.broker.topics import NewTopic
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.broker import BrokerId
@@ -28,7 +29,6 @@ from lakestream.model.topic import TopicId, topic_name_problem
 from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH
 from lakestream.protocol.kafka.apis.operations import ALL_ON_CLUSTER, ALL_ON_TOPIC, NOT_ASKED
-from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.wire.generated import metadata
 from lakestream.world.turns import in_turns

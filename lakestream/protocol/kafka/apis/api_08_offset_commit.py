@@ -23,12 +23,12 @@ from typing import TypeAlias
 
 from lakestream.broker.groups.held import told_to_clients
 from lakestream.broker.groups.offsets import CommitAsk
+from lakestream.broker.topic_lookup import TopicLookup
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import CommittedOffset, TopicPartition
 from lakestream.protocol.kafka.api import Api, Later, RequestContext, Starting
 from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_partitions, known_partitions
-from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.wire.generated import offset_commit
 from lakestream.world.turns import in_turns

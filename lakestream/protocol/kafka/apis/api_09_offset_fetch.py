@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.groups.offsets import OffsetFetchAsk
+from lakestream.broker.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import NO_LEADER_EPOCH, CommittedOffset, TopicPartition
 from lakestream.model.topic import TopicId
 from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.group_topics import named_by_topic
-from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.wire.generated import offset_fetch
 from lakestream.world.turns import in_turns

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections import Counter
 
 from lakestream.broker.broker import Broker
+from lakestream.broker.topic_lookup import NO_TOPIC_ID
 from lakestream.broker.topics import BROKER_DEFAULT, NewTopic
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, InvalidTopicConfig, LakestreamError
 from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.config_entries import topic_entries
-from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID
 from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.wire.generated import create_topics
 from lakestream.world.turns import in_turns

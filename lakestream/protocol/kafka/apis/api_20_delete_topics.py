@@ -13,11 +13,11 @@ from collections.abc import Mapping
 
 from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
+from lakestream.broker.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownTopic, UnknownTopicId
 from lakestream.model.topic import TopicId
 from lakestream.protocol.kafka.api import Api, RequestContext
-from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.wire.generated import delete_topics
 from lakestream.world.turns import in_turns

@@ -10,10 +10,10 @@ v2 flexible.
 from __future__ import annotations
 
 from lakestream.broker.broker import Broker
+from lakestream.broker.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.api import Api, RequestContext
-from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.wire.generated import delete_records
 from lakestream.world.turns import in_turns

@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
+from lakestream.broker.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import TopicPartition
 from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.group_topics import AskedPartition, asked_partitions
-from lakestream.protocol.kafka.apis.topic_lookup import NO_TOPIC_ID, TopicLookup
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.wire.generated import offset_delete
 from lakestream.world.turns import in_turns

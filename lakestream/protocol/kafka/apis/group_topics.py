@@ -8,10 +8,10 @@ from itertools import groupby
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from lakestream.broker.directory import Directory
+from lakestream.broker.topic_lookup import TopicLookup
 from lakestream.model.errors import LakestreamError
 from lakestream.model.group import TopicPartition
 from lakestream.model.topic import TopicId
-from lakestream.protocol.kafka.apis.topic_lookup import TopicLookup
 from lakestream.world.turns import in_turns
 
 
