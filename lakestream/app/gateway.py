@@ -5,32 +5,36 @@ from functools import partial
 
 import structlog
 from starlette.applications import Starlette
-from starlette.routing import Mount
+from starlette.routing import BaseRoute, Mount
 
+from lakestream.administration.administration import build_administration
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.contract.topic.following import FollowingTables
 from lakestream.metadata.open import open_store
+from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS
 from lakestream.model.table_errors import NamespaceExists
 from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
 from lakestream.protocol.rest.admin import admin_routes
-from lakestream.protocol.rest.brokers import Brokers
+from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.catalog.branch_fields import branch_fields
 from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
 from lakestream.protocol.rest.compaction import compaction_routes
+from lakestream.protocol.rest.gateway_pages import GatewayPages
 from lakestream.protocol.rest.health import health_routes
-from lakestream.protocol.rest.missing_files import MissingFiles
 from lakestream.protocol.rest.quarantine import quarantine_routes
 from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
 from lakestream.protocol.rest.server import HttpServer
-from lakestream.protocol.rest.table_status import TableStatus
 from lakestream.protocol.rest.topic_table import topic_table_routes
 from lakestream.settings.model import Settings
 from lakestream.world.chance import SystemChance
-from lakestream.world.clock import SystemClock
+from lakestream.world.clock import Clock, SystemClock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.open import open_objects
-from lakestream.world.threads import ThreadPool
+from lakestream.world.objects.store import ObjectStore
+from lakestream.world.threads import ThreadPool, Threads
 
 log = structlog.get_logger(__name__)
 
@@ -56,26 +60,16 @@ async def _gateway(settings: Settings, life: Life) -> None:
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     with suppress(NamespaceExists):
         await store.tables.create_namespace(STREAMS, {})
-    brokers = Brokers(store, clock)
-    tables = TableStatus(store, objects, ids=ids, grace_ms=settings.wal.grace_ms)
-    followers = FollowingTables(store=store, threads=schemas)
-    catalog = catalog_routes(
-        store=store.tables,
+    brokers = BrokerPages()
+    routes = gateway_routes(
+        store=store,
         objects=objects,
+        brokers=brokers,
+        schemas=schemas,
         clock=clock,
         ids=ids,
-        delete_topic=store.delete_topic,
-        branch_fields=branch_fields,
+        grace_ms=settings.wal.grace_ms,
     )
-    routes = [
-        *health_routes(brokers.states, brokers.metrics),
-        *admin_routes(store, brokers, tables, MissingFiles(store, objects)),
-        *topic_table_routes(store),
-        *compaction_routes(store),
-        *quarantine_routes(store, objects, ids),
-        Mount(CATALOG_PATH, routes=catalog),
-        Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=schemas, followers=followers)),
-    ]
     server = HttpServer(Starlette(routes=routes), *settings.http.listen)
     server.start()
     address = settings.http.listen._replace(port=server.port)
@@ -88,3 +82,42 @@ async def _gateway(settings: Settings, life: Life) -> None:
     await objects.close()
     disk.close()
     schemas.close()
+
+
+def gateway_routes(
+    *,
+    store: MetadataStore,
+    objects: ObjectStore,
+    brokers: BrokerPages,
+    schemas: Threads,
+    clock: Clock,
+    ids: Ids,
+    grace_ms: int,
+) -> list[BaseRoute]:
+    """All that the gateway serves. `schemas` parse and compare schemas. The catalog and administration share one set of
+    metadata files in memory."""
+    locations = TableObjects(objects)
+    files = MetadataFiles(locations, ids=ids)
+    administration = build_administration(
+        store=store, locations=locations, files=files, answers=brokers, clock=clock, ids=ids, grace_ms=grace_ms
+    )
+    pages = GatewayPages(administration, brokers)
+    catalog = catalog_routes(
+        store=store.tables,
+        objects=locations,
+        files=files,
+        clock=clock,
+        ids=ids,
+        delete_topic=store.delete_topic,
+        branch_fields=branch_fields,
+    )
+    followers = FollowingTables(store=store, threads=schemas)
+    return [
+        *health_routes(pages.states, pages.metrics),
+        *admin_routes(administration.overview),
+        *topic_table_routes(administration.topic_tables),
+        *compaction_routes(administration.compaction),
+        *quarantine_routes(administration.quarantine, administration.repairs),
+        Mount(CATALOG_PATH, routes=catalog),
+        Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=schemas, followers=followers)),
+    ]

@@ -5,7 +5,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import Route
 
-from lakestream.contract.registry.administration import Administration
+from lakestream.contract.registry.administration import SubjectAdministration
 from lakestream.contract.registry.registry import Registry
 from lakestream.model.registry import GLOBAL_SUBJECT, Compatibility, Mode, SubjectSettings
 from lakestream.model.registry_errors import InvalidCompatibility, InvalidMode
@@ -31,7 +31,7 @@ _CONTRACT_KEYS = {
 
 
 class SettingRoutes:
-    def __init__(self, registry: Registry, administration: Administration) -> None:
+    def __init__(self, registry: Registry, administration: SubjectAdministration) -> None:
         self._registry = registry
         self._administration = administration
 

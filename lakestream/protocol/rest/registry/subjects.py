@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lakestream.contract.registry.administration import Administration
+from lakestream.contract.registry.administration import SubjectAdministration
 from lakestream.contract.registry.registry import Registry
 from lakestream.metadata.registry_rules import unknown_subject
 from lakestream.metadata.registry_store import RegistryStore
@@ -26,7 +26,7 @@ from lakestream.protocol.rest.registry.asking import (
 
 
 class SubjectRoutes:
-    def __init__(self, registry: Registry, administration: Administration, store: RegistryStore) -> None:
+    def __init__(self, registry: Registry, administration: SubjectAdministration, store: RegistryStore) -> None:
         self._registry = registry
         self._administration = administration
         self._store = store
