@@ -7,6 +7,9 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
+from lakestream.administration.administration import build_administration
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.contract.topic.following import FollowingTables
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
@@ -15,16 +18,15 @@ from lakestream.model.table_errors import NamespaceExists
 from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
 from lakestream.protocol.rest.admin import admin_routes
-from lakestream.protocol.rest.brokers import Brokers
+from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.catalog.branch_fields import branch_fields
 from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
 from lakestream.protocol.rest.compaction import compaction_routes
+from lakestream.protocol.rest.gateway_pages import GatewayPages
 from lakestream.protocol.rest.health import health_routes
-from lakestream.protocol.rest.missing_files import MissingFiles
 from lakestream.protocol.rest.quarantine import quarantine_routes
 from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
 from lakestream.protocol.rest.server import HttpServer
-from lakestream.protocol.rest.table_status import TableStatus
 from lakestream.protocol.rest.topic_table import topic_table_routes
 from lakestream.settings.model import Settings
 from lakestream.world.chance import SystemChance
@@ -58,7 +60,7 @@ async def _gateway(settings: Settings, life: Life) -> None:
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     with suppress(NamespaceExists):
         await store.tables.create_namespace(STREAMS, {})
-    brokers = Brokers(store, clock)
+    brokers = BrokerPages()
     routes = gateway_routes(
         store=store,
         objects=objects,
@@ -86,29 +88,35 @@ def gateway_routes(
     *,
     store: MetadataStore,
     objects: ObjectStore,
-    brokers: Brokers,
+    brokers: BrokerPages,
     schema_threads: Threads,
     clock: Clock,
     ids: Ids,
     grace_ms: int,
 ) -> list[BaseRoute]:
-    """Everything that the gateway serves."""
-    tables = TableStatus(store, objects, ids=ids, grace_ms=grace_ms)
-    followers = FollowingTables(store=store, threads=schema_threads)
+    """Everything that the gateway serves. The catalog and administration share one set of metadata files in memory."""
+    locations = TableObjects(objects)
+    files = MetadataFiles(locations, ids=ids)
+    administration = build_administration(
+        store=store, locations=locations, files=files, answers=brokers, clock=clock, ids=ids, grace_ms=grace_ms
+    )
+    pages = GatewayPages(administration, brokers)
     catalog = catalog_routes(
         store=store.tables,
-        objects=objects,
+        objects=locations,
+        files=files,
         clock=clock,
         ids=ids,
         delete_topic=store.delete_topic,
         branch_fields=branch_fields,
     )
+    followers = FollowingTables(store=store, threads=schema_threads)
     return [
-        *health_routes(brokers.states, brokers.metrics),
-        *admin_routes(store, brokers, tables, MissingFiles(store, objects)),
-        *topic_table_routes(store),
-        *compaction_routes(store),
-        *quarantine_routes(store, objects, ids),
+        *health_routes(pages.states, pages.metrics),
+        *admin_routes(administration.overview),
+        *topic_table_routes(administration.topic_tables),
+        *compaction_routes(administration.compaction),
+        *quarantine_routes(administration.quarantine, administration.repairs),
         Mount(CATALOG_PATH, routes=catalog),
         Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=schema_threads, followers=followers)),
     ]

@@ -15,7 +15,7 @@ from lakestream.jobs import pipeline_pages
 from lakestream.metadata.open import open_store
 from lakestream.model.access import COUNTS_AS_ITS_TOPIC, Need, Needs, Operation
 from lakestream.protocol.kafka.apis.all import APIS
-from lakestream.protocol.rest.brokers import Brokers
+from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.routing import AccessRoute
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.world.chance import SystemChance
@@ -78,7 +78,7 @@ async def served_routes() -> Mapping[str, Sequence[BaseRoute]]:
     ids = Ids(clock, SystemChance())
     objects = await open_objects("memory://", clock=clock, ids=ids, threads=threads)
     store = await open_store("sqlite:///:memory:", clock=clock, ids=ids)
-    brokers = Brokers(store, clock)
+    brokers = BrokerPages()
     try:
         gateway = gateway_routes(
             store=store, objects=objects, brokers=brokers, schema_threads=threads, clock=clock, ids=ids, grace_ms=0

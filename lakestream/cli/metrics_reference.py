@@ -7,10 +7,11 @@ from collections.abc import Iterable
 
 from prometheus_client.core import Metric
 
+from lakestream.administration.lags import TableLag
 from lakestream.broker.metrics import Metrics
 from lakestream.model.group import PartitionLag
 from lakestream.protocol.rest.table_copies import CopiesCollector
-from lakestream.protocol.rest.table_lags import LagCollector, TableLag
+from lakestream.protocol.rest.table_lags import LagCollector
 from lakestream.table.metrics import PipelineMetrics
 
 PREFIX = "lakestream_"
@@ -35,7 +36,8 @@ _TABLE = """
 
 def reference_page() -> str:
     """The page, whole."""
-    gateway = (*LagCollector([TableLag("t", 1, 1, 1.0)]).collect(), *CopiesCollector({"t": 1}).collect())
+    lag = TableLag(topic="t", records=1, bytes=1, seconds=1.0, spans=1)
+    gateway = (*LagCollector([lag]).collect(), *CopiesCollector({"t": 1}).collect())
     return (
         _HEAD
         + _table("Brokers", _seen_everything().registry.collect())

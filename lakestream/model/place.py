@@ -52,6 +52,16 @@ class Tail(NamedTuple):
     tabled_until: int = 0
     """The end of the contiguous prefix that is in the table."""
 
+    @property
+    def tabled_or_gone(self) -> int:
+        """All records below it are in the table, or the log has let go of them."""
+        return max(self.tabled_until, self.log_start)
+
+    @property
+    def untabled(self) -> int:
+        """How many records are not in the table yet."""
+        return self.next_offset - self.tabled_or_gone
+
 
 class PartitionView(NamedTuple):
     """A tail and a run of spans from ONE read of the store: never mixed in age.

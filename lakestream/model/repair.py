@@ -4,13 +4,21 @@ asked (gateway) -> done | failed (pipeline)        kept for an hour, for whoever
 """
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 from lakestream.model.errors import Exhausted
 from lakestream.model.topic import TopicId
 
 RepairId = str
 """A ULID."""
+
+RecordPlace = tuple[int, int]
+"""Partition and offset of a record."""
+
+
+class RepairAction(StrEnum):
+    RETRY = "retry"
+    DISCARD = "discard"
 
 
 class RepairState(IntEnum):

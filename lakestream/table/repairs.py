@@ -20,13 +20,13 @@ from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Fenced, InvalidRequest, LakestreamError, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, JobCommit, JobId, LeftJob, NewJob
-from lakestream.model.repair import Repair, RepairState
+from lakestream.model.repair import RecordPlace, Repair, RepairAction, RepairState
 from lakestream.model.table import MAIN_BRANCH, QUARANTINE_BRANCH, TablePointer
 from lakestream.model.table_errors import CommitConflict, JobForgotten, UnknownTable
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.table.compaction.ledger import data_file
 from lakestream.table.compaction.rounds import JobWork, Rewriting, RewrittenJob
-from lakestream.table.compaction.set_aside import Place, RepairAction, SetAside
+from lakestream.table.compaction.set_aside import SetAside
 from lakestream.table.contracts import evolution
 from lakestream.table.resting import Resting
 from lakestream.table.upkeep.dropped_jobs import DroppedJobs
@@ -182,7 +182,7 @@ def _request(text: str) -> SetAside:
     """{"action": "retry", "chosen": [[partition, offset], ...], "fixes": [[partition, offset, base64], ...]}"""
     content: dict[str, Any] = json.loads(text)
     chosen = content.get("chosen")
-    fixes: dict[Place, bytes] = {
+    fixes: dict[RecordPlace, bytes] = {
         (partition, offset): base64.b64decode(value) for partition, offset, value in content.get("fixes", ())
     }
     return SetAside(

@@ -5,26 +5,22 @@ What counts is what was in the topics when the command began; records that arriv
 
 import asyncio
 import sys
-from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from lakestream.administration.compaction import CompactionGoal, CompactionProgress, TopicProgress
 from lakestream.cli.client.gateway_client import ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
 from lakestream.cli.output import print_json, say
+from lakestream.model.place import Tail
 from lakestream.settings.address import Address
 from lakestream.world.clock import SystemClock
 
 PATH = "/admin/compact"
-
-
-class PartitionName(NamedTuple):
-    topic: str
-    partition: int
 
 
 def compact(
@@ -37,33 +33,37 @@ def compact(
 ) -> None:
     """Bring everything that is in the topics now into their tables."""
     address = http_address(config, values, http)
-    asked = ask_gateway(address, PATH, {"topics": topics} if topics else {})
-    wanted = {place: end for place, end, done in _ends(asked) if done < end}
-    begun = {place: done for place, _, done in _ends(asked)}
-    records = sum(end - begun[place] for place, end in wanted.items())
-    asyncio.run(_wait(address, wanted, records, PipelineWait(timeout, SystemClock())))
+    progress = _progress(ask_gateway(address, PATH, {"topics": topics} if topics else {}))
+    goal = CompactionGoal.of(progress)
+    asyncio.run(_wait(address, goal, PipelineWait(timeout, SystemClock())))
+    names = sorted({topic for topic, _ in progress.tails})
     if as_json:
-        print_json({"topics": sorted({place.topic for place in begun}), "records": records})
+        print_json({"topics": names, "records": goal.records})
     else:
-        say(f"{records} records were brought into the tables of {len({place.topic for place in begun})} topics")
+        say(f"{goal.records} records were brought into the tables of {len(names)} topics")
 
 
-async def _wait(address: Address, wanted: dict[PartitionName, int], records: int, waiting: PipelineWait) -> None:
+async def _wait(address: Address, goal: CompactionGoal, waiting: PipelineWait) -> None:
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as shown:
-        task = shown.add_task("compacting", total=records)
+        task = shown.add_task("compacting", total=goal.records)
         while True:
-            found = ask_gateway(address, PATH)
-            now = {place: done for place, _, done in _ends(found)}
-            left = sum(max(0, end - now.get(place, end)) for place, end in wanted.items())
-            shown.update(task, completed=records - left)
+            now = _progress(ask_gateway(address, PATH))
+            left = goal.left(now)
+            shown.update(task, completed=goal.records - left)
             if not left:
                 return
-            await waiting.go_on(found["pipeline"], f"{left} records are still not in their tables")
+            await waiting.go_on(now.pipeline, f"{left} records are still not in their tables")
 
 
-def _ends(answer: Any) -> Iterator[tuple[PartitionName, int, int]]:
-    """Of each partition its end, and how far it is in the table or gone."""
-    for topic in answer["topics"]:
-        for part in topic["partitions"]:
-            done = max(part["tabled_until"], part["log_start"])
-            yield PartitionName(topic["name"], part["partition"]), part["next_offset"], done
+def _progress(answer: Any) -> CompactionProgress:
+    return CompactionProgress(
+        pipeline=answer["pipeline"],
+        topics=tuple(
+            TopicProgress(name=topic["name"], tails={part["partition"]: _tail(part) for part in topic["partitions"]})
+            for topic in answer["topics"]
+        ),
+    )
+
+
+def _tail(part: Any) -> Tail:
+    return Tail(log_start=part["log_start"], next_offset=part["next_offset"], tabled_until=part["tabled_until"])

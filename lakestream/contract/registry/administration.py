@@ -13,7 +13,7 @@ from lakestream.model.registry import (
 from lakestream.model.registry_errors import CompatibilityNotSet, ModeNotSet, NotPermitted
 
 
-class Administration:
+class SubjectAdministration:
     def __init__(self, store: RegistryStore) -> None:
         self._store = store
 

@@ -4,27 +4,26 @@ POST {"topics": ["orders"]}      without names: all of them. Answers like GET, f
 """
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from lakestream.metadata.store import MetadataStore
+from lakestream.administration.compaction import CompactionProgress, CompactionRequests
 from lakestream.model.access import Need, Operation, ResourceType
-from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownTopic
-from lakestream.model.topic import Topic
+from lakestream.model.errors import InvalidRequest
+from lakestream.protocol.rest.answers import answered
 from lakestream.protocol.rest.routing import AccessRoute
 
 PATH = "/admin/compact"
 
 
-def compaction_routes(store: MetadataStore) -> list[AccessRoute]:
+def compaction_routes(requests: CompactionRequests) -> list[AccessRoute]:
     async def look(request: Request) -> Response:
-        return await _answered(progress(store, (await store.topics()).topics))
+        return await answered(_progress(requests))
 
     async def ask(request: Request) -> Response:
-        return await _answered(_asked(store, await request.body()))
+        return await answered(_asked(requests, await request.body()))
 
     return [
         AccessRoute(PATH, look, needs=(Need(Operation.DESCRIBE, ResourceType.TOPIC),)),
@@ -32,29 +31,25 @@ def compaction_routes(store: MetadataStore) -> list[AccessRoute]:
     ]
 
 
-async def progress(store: MetadataStore, topics: Sequence[Topic]) -> dict[str, Any]:
-    sizes = await store.tails([partition for topic in topics for partition in topic.partitions])
+async def _progress(requests: CompactionRequests) -> dict[str, Any]:
+    return _progress_json(await requests.progress())
+
+
+async def _asked(requests: CompactionRequests, body: bytes) -> dict[str, Any]:
+    return _progress_json(await requests.ask(_names(body)))
+
+
+def _progress_json(progress: CompactionProgress) -> dict[str, Any]:
     return {
-        "pipeline": await store.jobs.compaction_holder(),
+        "pipeline": progress.pipeline,
         "topics": [
             {
                 "name": topic.name,
-                "partitions": [
-                    {"partition": number, **sizes[partition].tail._asdict()}
-                    for number, partition in enumerate(topic.partitions)
-                    if partition in sizes  # deleted between the two reads otherwise
-                ],
+                "partitions": [{"partition": number, **tail._asdict()} for number, tail in topic.tails.items()],
             }
-            for topic in topics
+            for topic in progress.topics
         ],
     }
-
-
-async def _asked(store: MetadataStore, body: bytes) -> dict[str, Any]:
-    topics = _chosen((await store.topics()).topics, _names(body))
-    found = await progress(store, topics)
-    await store.jobs.ask_compaction([topic.id for topic in topics])
-    return found
 
 
 def _names(body: bytes) -> list[str] | None:
@@ -65,20 +60,3 @@ def _names(body: bytes) -> list[str] | None:
     if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise InvalidRequest("'topics' is a list of names")
     return names
-
-
-def _chosen(topics: Sequence[Topic], names: list[str] | None) -> list[Topic]:
-    by_name = {topic.name: topic for topic in topics}
-    unknown = [name for name in names or [] if name not in by_name]
-    if unknown:
-        raise UnknownTopic(f"no topic is called '{unknown[0]}': `lakestream topic list` shows those that exist")
-    return list(by_name.values()) if names is None else [by_name[name] for name in dict.fromkeys(names)]
-
-
-async def _answered(working: Any) -> Response:
-    try:
-        return JSONResponse(await working)
-    except (InvalidRequest, UnknownTopic) as error:
-        return JSONResponse({"error": str(error)}, status_code=404 if isinstance(error, UnknownTopic) else 400)
-    except LakestreamError as error:
-        return JSONResponse({"error": str(error)}, status_code=503)

@@ -22,6 +22,11 @@ Parts = Callable[[], Awaitable[Mapping[str, str]]]
 MetricsText = Callable[[], Awaitable[bytes]]
 
 
+def state_of(problem: str | None) -> str:
+    """A part's state. `problem`: a sentence saying what is missing; None for a part that is ready."""
+    return READY if problem is None else problem
+
+
 def health_routes(parts: Parts, metrics: MetricsText) -> list[AccessRoute]:
     async def healthz(request: Request) -> Response:
         return PlainTextResponse("ok\n")

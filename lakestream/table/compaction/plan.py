@@ -124,7 +124,7 @@ def _job(
     taken: list[TaskSpan] = []
     in_order = sorted(debts, key=lambda debt: debt.number)
     for debt in in_order:
-        start = max(debt.tail.tabled_until, debt.tail.log_start)
+        start = debt.tail.tabled_or_gone
         prefix = _prefix(spans.get(debt.partition, ()), start, share)
         if prefix:
             last = prefix[-1]

@@ -9,7 +9,6 @@ The log is not touched: Kafka's readers get the bytes that were produced, whatev
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from lakestream.model.repair import RecordPlace, RepairAction
 from lakestream.model.row_form import Form
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.records.header import Codec
@@ -36,14 +36,7 @@ from lakestream.storage.tablefile.write.stretch import Stretch
 from lakestream.table.compaction.typed_rows import TypedRows
 from lakestream.world.objects.store import Buffer
 
-Place = tuple[int, int]
-"""Partition and offset of a record."""
 _NO_TIMESTAMP = -1
-
-
-class RepairAction(StrEnum):
-    RETRY = "retry"
-    DISCARD = "discard"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +48,9 @@ class SetAside:
     keys: tuple[str, ...]
     """The same, as keys of the object store."""
     action: RepairAction
-    chosen: frozenset[Place] | None = None
+    chosen: frozenset[RecordPlace] | None = None
     """None: all."""
-    fixes: Mapping[Place, bytes] = field(default_factory=dict)
+    fixes: Mapping[RecordPlace, bytes] = field(default_factory=dict)
     """Other bytes to decode, for the table alone."""
 
 
@@ -103,7 +96,7 @@ def _chosen(rows: pa.Table, partition: int, work: SetAside) -> NDArray[np.bool_]
     return np.isin(offsets, [offset for number, offset in work.chosen if number == partition])
 
 
-def _stretch(rows: pa.Table, partition: int, fixes: Mapping[Place, bytes]) -> Stretch:
+def _stretch(rows: pa.Table, partition: int, fixes: Mapping[RecordPlace, bytes]) -> Stretch:
     times = rows.column(TIMESTAMP).cast(pa.int64()).to_numpy(zero_copy_only=False)
     missing = rows.column(TIMESTAMP).is_null().to_numpy()
     offsets = rows.column(OFFSET).to_numpy()

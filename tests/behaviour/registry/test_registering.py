@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from lakestream.contract.registry.administration import Administration
+from lakestream.contract.registry.administration import SubjectAdministration
 from lakestream.contract.registry.registry import Registry
 from lakestream.contract.registry.submitted import Submitted
 from lakestream.metadata.store import MetadataStore
@@ -54,7 +54,7 @@ def test_of_two_that_exclude_each_other_one_is_refused(stage: Stage) -> None:
     """Each would be accepted alone; together, whichever comes second breaks the first."""
 
     async def scenario(store: MetadataStore) -> None:
-        await Administration(store.registry).set_compatibility("s", Compatibility.FULL_TRANSITIVE, None)
+        await SubjectAdministration(store.registry).set_compatibility("s", Compatibility.FULL_TRANSITIVE, None)
         both = await gateways(stage, store)
         rivals = [record("a", default=None), record("b", default=None)]
         outcomes = await asyncio.gather(
@@ -98,7 +98,7 @@ def test_a_mode_binds_every_gateway(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
         one, other = await gateways(stage, store)
         await one.register("s", record("a"))
-        await Administration(store.registry).set_mode("s", Mode.READONLY, force=False)
+        await SubjectAdministration(store.registry).set_mode("s", Mode.READONLY, force=False)
         for gateway in (one, other):
             assert (await gateway.register("s", record("a"))).version == 1
             with pytest.raises(NotPermitted):

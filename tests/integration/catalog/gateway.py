@@ -72,9 +72,11 @@ async def _serve(
     objects = await open_objects((folder / "objects").as_uri(), clock=clock, ids=ids, threads=threads)
     store = await open_store(metadata or f"sqlite://{folder}/metadata.db", clock=clock, ids=ids)
     await store.tables.create_namespace(STREAMS, {})
+    table_objects = TableObjects(objects)
     routes = catalog_routes(
         store=store.tables,
-        objects=objects,
+        objects=table_objects,
+        files=MetadataFiles(table_objects, ids=ids),
         clock=clock,
         ids=ids,
         delete_topic=store.delete_topic,
@@ -82,7 +84,6 @@ async def _serve(
     )
     server = HttpServer(Starlette(routes=[Mount(CATALOG_PATH, routes=routes)]), "127.0.0.1", 0)
     server.start()
-    table_objects = TableObjects(objects)
     commits = TopicCommits(objects=table_objects, files=MetadataFiles(table_objects, ids=ids), clock=clock, ids=ids)
     uri = f"http://127.0.0.1:{server.port}{CATALOG_PATH}"
     started.append(

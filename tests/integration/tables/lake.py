@@ -21,19 +21,20 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from lakestream.administration.administration import build_administration
 from lakestream.broker.broker import Broker, BrokerLimits
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS
 from lakestream.protocol.rest.admin import admin_routes
-from lakestream.protocol.rest.brokers import Brokers
+from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.catalog.branch_fields import branch_fields
 from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
-from lakestream.protocol.rest.missing_files import MissingFiles
 from lakestream.protocol.rest.quarantine import quarantine_routes
 from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
 from lakestream.protocol.rest.server import HttpServer
-from lakestream.protocol.rest.table_status import TableStatus
 from lakestream.protocol.rest.topic_table import topic_table_routes
 from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits
@@ -189,21 +190,32 @@ class RunningLake:
                 clock=self.pipelines_clock,
                 ids=ids,
             )
+            locations = TableObjects(objects)
+            files = MetadataFiles(locations, ids=ids)
             catalog = catalog_routes(
                 store=self.store.tables,
-                objects=objects,
+                objects=locations,
+                files=files,
                 clock=clock,
                 ids=ids,
                 delete_topic=self.store.delete_topic,
                 branch_fields=branch_fields,
             )
-            brokers = Brokers(self.store, clock)
+            brokers = BrokerPages()
             stack.push_async_callback(brokers.close)
-            tables = TableStatus(self.store, objects, ids=ids, grace_ms=self.grace_ms)
+            administration = build_administration(
+                store=self.store,
+                locations=locations,
+                files=files,
+                answers=brokers,
+                clock=clock,
+                ids=ids,
+                grace_ms=self.grace_ms,
+            )
             routes = [
-                *admin_routes(self.store, brokers, tables, MissingFiles(self.store, objects)),
-                *topic_table_routes(self.store),
-                *quarantine_routes(self.store, objects, ids),
+                *admin_routes(administration.overview),
+                *topic_table_routes(administration.topic_tables),
+                *quarantine_routes(administration.quarantine, administration.repairs),
                 Mount(CATALOG_PATH, routes=catalog),
                 Mount(REGISTRY_PATH, app=registry_app(store=self.store.registry, threads=threads)),
             ]

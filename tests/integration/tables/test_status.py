@@ -6,7 +6,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from lakestream.protocol.rest.table_copies import TableCopies
+from lakestream.administration.copies import TableCopies
+from lakestream.protocol.rest.table_copies import table_copies_page
 from lakestream.storage.garbage.sweep import delete_dead_segments
 from lakestream.world.clock import SystemClock
 from tests.integration.tables.lake import RunningLake, running_lake
@@ -90,7 +91,7 @@ def test_a_topic_is_there_twice_until_the_grace_of_its_wal_objects_is_over_and_t
 
 
 def metrics(lake: RunningLake) -> str:
-    return lake.run(TableCopies(lake.store, SystemClock()).page()).decode()
+    return table_copies_page(lake.run(TableCopies(lake.store, SystemClock()).bytes_in_wal_too())).decode()
 
 
 def test_files_that_others_wrote_count_for_as_long_as_the_table_has_them(tmp_path: Path, spark: SparkSession) -> None:

@@ -80,16 +80,17 @@ async def _play(scenario: Callable[[Face], Coroutine[Any, Any, None]]) -> None:
     objects = MemoryObjects(clock)
     store = await open_store("sqlite:///:memory:", clock=clock, ids=ids, one_thread=lambda name: InlineThreads())
     await store.tables.create_namespace(STREAMS, {})
+    table_objects = TableObjects(objects)
     routes = catalog_routes(
         store=store.tables,
-        objects=objects,
+        objects=table_objects,
+        files=MetadataFiles(table_objects, ids=ids),
         clock=clock,
         ids=ids,
         delete_topic=store.delete_topic,
         branch_fields=lambda metadata: SYSTEM_FIELDS,
     )
     app = Starlette(routes=[Mount("/iceberg", routes=routes)])
-    table_objects = TableObjects(objects)
     commits = TopicCommits(objects=table_objects, files=MetadataFiles(table_objects, ids=ids), clock=clock, ids=ids)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://lake") as http:
         await scenario(Face(http=http, store=store, objects=objects, commits=commits))

@@ -3,12 +3,13 @@
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from lakestream.administration.lags import lags_of
 from lakestream.broker.metrics import Metrics
 from lakestream.model.group import PartitionLag
 from lakestream.model.job import Debt
 from lakestream.model.place import Tail
 from lakestream.protocol.rest.merge import merged_metrics
-from lakestream.protocol.rest.table_lags import TOPICS_MAX, LagCollector, lags_of
+from lakestream.protocol.rest.table_lags import TOPICS_MAX, LagCollector
 from lakestream.table.metrics import PipelineMetrics
 
 

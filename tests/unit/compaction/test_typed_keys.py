@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lakestream.contract.registry.administration import Administration
+from lakestream.contract.registry.administration import SubjectAdministration
 from lakestream.contract.registry.registry import Registry
 from lakestream.contract.registry.submitted import Submitted
 from lakestream.contract.topic.following import FollowingTables
@@ -293,7 +293,7 @@ def test_a_schema_of_keys_that_the_table_cannot_follow_is_refused_when_it_is_reg
             threads=InlineThreads(),
             followers=FollowingTables(store=site.store, threads=InlineThreads()),
         )
-        await Administration(site.store.registry).set_compatibility(KEYS, Compatibility.NONE, None)
+        await SubjectAdministration(site.store.registry).set_compatibility(KEYS, Compatibility.NONE, None)
         with pytest.raises(LakestreamError, match=why):
             await registry.register(KEYS, Submitted(format=format, text=new))
 

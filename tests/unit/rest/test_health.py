@@ -6,18 +6,20 @@ from collections.abc import Mapping
 import httpx
 from starlette.applications import Starlette
 
+from lakestream.administration.administration import build_administration
 from lakestream.app.broker_health import Health
 from lakestream.broker.metrics import Metrics
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerSpec
 from lakestream.model.errors import StoreUnavailable
 from lakestream.protocol.rest.admin import admin_routes
-from lakestream.protocol.rest.brokers import Brokers
+from lakestream.protocol.rest.brokers import BrokerPages
+from lakestream.protocol.rest.gateway_pages import GatewayPages
 from lakestream.protocol.rest.health import READY, health_routes
-from lakestream.protocol.rest.missing_files import MissingFiles
 from lakestream.protocol.rest.server import HttpServer
-from lakestream.protocol.rest.table_status import TableStatus
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
@@ -71,22 +73,31 @@ def test_the_gateway_tells_silent_brokers_from_ready_ones() -> None:
 
     async def body() -> None:
         store = await memory_store()
-        brokers = Brokers(store, SystemClock())
-        assert "no broker is alive" in (await brokers.states())["broker"]
+        brokers = BrokerPages()
+        clock = SystemClock()
+        ids = Ids(clock, SystemChance())
+        locations = TableObjects(MemoryObjects(clock))
+        administration = build_administration(
+            store=store,
+            locations=locations,
+            files=MetadataFiles(locations, ids=ids),
+            answers=brokers,
+            clock=clock,
+            ids=ids,
+            grace_ms=0,
+        )
+        pages = GatewayPages(administration, brokers)
+        assert "no broker is alive" in (await pages.states())["broker"]
         http = HttpServer(Starlette(routes=health_routes(ready, page)), "127.0.0.1", 0)
         http.start()
         for number, address in ((0, f"127.0.0.1:{http.port}"), (1, "127.0.0.1:1")):
             spec = BrokerSpec(id=number, host="h", port=1, rack=None, http=address)
             await store.register_broker(spec, ttl_ms=60_000)
-        states = await brokers.states()
+        states = await pages.states()
         assert (states["metadata"], states["broker-0"]) == (READY, READY)
         assert "does not answer at 127.0.0.1:1" in states["broker-1"]
-        assert (await brokers.metrics()).decode().count("x_total{") == 1
-        clock = SystemClock()
-        objects = MemoryObjects(clock)
-        tables = TableStatus(store, objects, ids=Ids(clock, SystemChance()), grace_ms=0)
-        routes = admin_routes(store, brokers, tables, MissingFiles(store, objects))
-        status = (await get(Starlette(routes=routes), "/admin/status")).json()
+        assert (await pages.metrics()).decode().count("x_total{") == 1
+        status = (await get(Starlette(routes=admin_routes(administration.overview)), "/admin/status")).json()
         assert [broker["state"] == READY for broker in status["brokers"]] == [True, False]
         await http.stop()
         await brokers.close()

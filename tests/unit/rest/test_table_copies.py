@@ -3,9 +3,10 @@
 import asyncio
 from typing import Any, cast
 
+from lakestream.administration.copies import TOLD_AGAIN_SECONDS, TableCopies
 from lakestream.metadata.store import TopicsView
 from lakestream.model.topic import Topic
-from lakestream.protocol.rest.table_copies import TOLD_AGAIN_SECONDS, TOPICS_MAX, TableCopies
+from lakestream.protocol.rest.table_copies import TOPICS_MAX, table_copies_page
 from tests.behaviour.metadata.stage import ShiftedClock
 
 TOPICS = tuple(
@@ -36,15 +37,15 @@ def test_the_topics_that_have_most_are_named_and_the_store_is_asked_once_a_minut
     async def scenario() -> None:
         store, clock = Store(), Clock()
         copies = TableCopies(cast(Any, store), clock)
-        page = (await copies.page()).decode()
+        page = table_copies_page(await copies.bytes_in_wal_too()).decode()
         assert f"lakestream_table_bytes_in_wal_too {sum(range(151))}.0" in page
         named = [line for line in page.splitlines() if line.startswith("lakestream_table_topic_bytes_in_wal_too{")]
         assert len(named) == TOPICS_MAX
         assert named[0] == 'lakestream_table_topic_bytes_in_wal_too{topic="t149"} 150.0'
-        assert (await copies.page()).decode() == page
+        assert table_copies_page(await copies.bytes_in_wal_too()).decode() == page
         assert store.asked == 1
         clock.ahead_ms += int(1000 * TOLD_AGAIN_SECONDS)
-        await copies.page()
+        await copies.bytes_in_wal_too()
         assert store.asked == 2
 
     asyncio.run(scenario())

@@ -24,7 +24,6 @@ from lakestream.protocol.rest.catalog.views import ViewRoutes
 from lakestream.protocol.rest.routing import AccessRoute
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
-from lakestream.world.objects.store import ObjectStore
 
 CATALOG_PATH = "/iceberg"
 _NAMELESS = "/v1/namespaces//"
@@ -35,26 +34,26 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 def catalog_routes(
     *,
     store: TableStore,
-    objects: ObjectStore,
+    objects: TableObjects,
+    files: MetadataFiles,
     clock: Clock,
     ids: Ids,
     delete_topic: Callable[[TopicId], Awaitable[None]],
     branch_fields: BranchFields,
 ) -> list[AccessRoute]:
-    """Everything below CATALOG_PATH. `branch_fields`: the columns that `<table>__log` shows besides the table's own."""
-    table_objects = TableObjects(objects)
-    files = MetadataFiles(table_objects, ids=ids)
+    """Everything below CATALOG_PATH. `files` are those of the whole process, so that it keeps one set of them in
+    memory. `branch_fields`: the columns that `<table>__log` shows besides the table's own."""
     endpoints = Endpoints(store=store, files=files)
     tables = TableCatalog(
         store=store,
-        objects=table_objects,
+        objects=objects,
         files=files,
         clock=clock,
         ids=ids,
         delete_topic=delete_topic,
         branch_fields=branch_fields,
     )
-    views = ViewCatalog(store=store, objects=table_objects, files=files, clock=clock, ids=ids)
+    views = ViewCatalog(store=store, objects=objects, files=files, clock=clock, ids=ids)
     served = [
         *NamespaceRoutes(store, endpoints).routes(),
         *TableRoutes(tables, endpoints).routes(),

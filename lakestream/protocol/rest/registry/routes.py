@@ -1,6 +1,6 @@
 """The registry put together: `Mount(REGISTRY_PATH, app=registry_app(...))`."""
 
-from lakestream.contract.registry.administration import Administration
+from lakestream.contract.registry.administration import SubjectAdministration
 from lakestream.contract.registry.following import Followers
 from lakestream.contract.registry.registry import Registry
 from lakestream.metadata.registry_store import RegistryStore
@@ -16,7 +16,7 @@ REGISTRY_PATH = "/registry"
 def registry_app(*, store: RegistryStore, threads: Threads, followers: Followers | None = None) -> RegistryApp:
     """Without `followers`, no table minds what is registered."""
     registry = Registry(store=store, threads=threads, followers=followers)
-    administration = Administration(store)
+    administration = SubjectAdministration(store)
     return RegistryApp(
         [
             *SubjectRoutes(registry, administration, store).routes(),

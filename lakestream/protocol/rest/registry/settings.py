@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from lakestream.contract.registry.administration import Administration
+from lakestream.contract.registry.administration import SubjectAdministration
 from lakestream.contract.registry.registry import Registry
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.registry import GLOBAL_SUBJECT, Compatibility, Mode, SubjectSettings
@@ -34,7 +34,7 @@ _CHECK = (Need(Operation.READ, ResourceType.SUBJECT),)
 
 
 class SettingRoutes:
-    def __init__(self, registry: Registry, administration: Administration) -> None:
+    def __init__(self, registry: Registry, administration: SubjectAdministration) -> None:
         self._registry = registry
         self._administration = administration
 

@@ -5,7 +5,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lakestream.contract.registry.administration import Administration
+from lakestream.contract.registry.administration import SubjectAdministration
 from lakestream.contract.registry.registry import Registry
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.rules.registry_rules import unknown_subject
@@ -33,7 +33,7 @@ _DELETE = (Need(Operation.DELETE, ResourceType.SUBJECT),)
 
 
 class SubjectRoutes:
-    def __init__(self, registry: Registry, administration: Administration, store: RegistryStore) -> None:
+    def __init__(self, registry: Registry, administration: SubjectAdministration, store: RegistryStore) -> None:
         self._registry = registry
         self._administration = administration
         self._store = store

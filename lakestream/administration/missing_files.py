@@ -1,8 +1,9 @@
-"""Files of tables that the log needs and the object store does not have: looked for when someone asks.
+"""Files of tables that the log needs and the object store does not have.
 
     index: files in which records lie  -  a listing of the table's folder  ->  missing, if the index still names them
 
-A listing for each table, and no request for each file; but all files are listed, so it is not done at every status.
+The check makes one listing for each table, and no request for each file. It lists all files, so that it is made only
+when someone asks for it, not at every status.
 """
 
 import asyncio
@@ -11,35 +12,34 @@ from collections.abc import Sequence
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.topic import Topic, TopicId
-from lakestream.world.objects.store import ObjectStore
 
 LISTINGS_AT_ONCE = 8
 SHOWN_MAX = 100
-"""Of each topic. Whoever has lost more needs a backup, not a longer list."""
+"""Of each topic. An operator who has lost more needs a backup, not a longer list."""
 
 
 class MissingFiles:
-    def __init__(self, store: MetadataStore, objects: ObjectStore) -> None:
+    def __init__(self, store: MetadataStore, locations: TableObjects) -> None:
         self._store = store
-        self._locations = TableObjects(objects)
+        self._locations = locations
 
-    async def of_topics(self, topics: Sequence[Topic]) -> dict[TopicId, list[str]]:
+    async def of_topics(self, topics: Sequence[Topic]) -> dict[TopicId, tuple[str, ...]]:
         """Locations, by topic; every topic is there."""
         places = asyncio.Semaphore(LISTINGS_AT_ONCE)
 
-        async def one(topic: Topic) -> list[str]:
+        async def one(topic: Topic) -> tuple[str, ...]:
             async with places:
                 return await self._of_topic(topic.id)
 
         found = await asyncio.gather(*map(one, topics))
         return {topic.id: missing for topic, missing in zip(topics, found, strict=True)}
 
-    async def _of_topic(self, topic: TopicId) -> list[str]:
+    async def _of_topic(self, topic: TopicId) -> tuple[str, ...]:
         needed = await self._store.jobs.living_files(topic)
         pointer = await self._store.tables.table_of_topic(topic)
         if pointer is None or not needed:
-            return []
+            return ()
         missing = needed.difference(await self._locations.list_below(self._locations.log_folder(pointer.id)))
         if missing:  # the log may have let go of them since it was asked
             missing &= await self._store.jobs.living_files(topic)
-        return sorted(missing)[:SHOWN_MAX]
+        return tuple(sorted(missing)[:SHOWN_MAX])

@@ -1,0 +1,63 @@
+"""The verbs put together: `build_administration` is the one place that knows how they fit, in processes and tests."""
+
+from dataclasses import dataclass
+
+from lakestream.administration.compaction import CompactionRequests
+from lakestream.administration.copies import TableCopies
+from lakestream.administration.health import TablesHealth
+from lakestream.administration.lags import TableLags
+from lakestream.administration.missing_files import MissingFiles
+from lakestream.administration.overview import Overview
+from lakestream.administration.processes import BrokerAnswers, LiveProcesses
+from lakestream.administration.quarantine import Quarantine
+from lakestream.administration.repairs import RepairRequests
+from lakestream.administration.topic_table import TopicTableNames
+from lakestream.administration.wal import WalAtRest
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.metadata.store import MetadataStore
+from lakestream.world.clock import Clock
+from lakestream.world.ids import Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Administration:
+    processes: LiveProcesses
+    overview: Overview
+    lags: TableLags
+    copies: TableCopies
+    topic_tables: TopicTableNames
+    compaction: CompactionRequests
+    quarantine: Quarantine
+    repairs: RepairRequests
+
+
+def build_administration(
+    *,
+    store: MetadataStore,
+    locations: TableObjects,
+    files: MetadataFiles,
+    answers: BrokerAnswers,
+    clock: Clock,
+    ids: Ids,
+    grace_ms: int,
+) -> Administration:
+    """`files` are those of the whole process, so that it keeps one set of them in memory. `answers` is how brokers are
+    asked, `grace_ms` the setting `wal.grace_ms`."""
+    processes = LiveProcesses(store, answers)
+    return Administration(
+        processes=processes,
+        overview=Overview(
+            store,
+            processes=processes,
+            tables=TablesHealth(store, locations, files),
+            wal=WalAtRest(store, grace_ms=grace_ms),
+            missing=MissingFiles(store, locations),
+        ),
+        lags=TableLags(store),
+        copies=TableCopies(store, clock),
+        topic_tables=TopicTableNames(store),
+        compaction=CompactionRequests(store),
+        quarantine=Quarantine(store, files),
+        repairs=RepairRequests(store, ids),
+    )

@@ -1,0 +1,89 @@
+"""How far topics are in their tables, and the request to bring them there now.
+
+goal = CompactionGoal.of(await requests.ask(["orders"]))
+goal.left(await requests.progress())      0: everything that was in the topics then is in their tables
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lakestream.administration.named_topics import named_topics
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.place import Tail
+from lakestream.model.topic import Topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicProgress:
+    name: str
+    tails: Mapping[int, Tail]
+    """By number of the partition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionProgress:
+    pipeline: str | None
+    """The pipeline that works; None where none runs."""
+    topics: tuple[TopicProgress, ...]
+
+    @property
+    def tails(self) -> dict[tuple[str, int], Tail]:
+        """By topic and number of the partition."""
+        return {(topic.name, number): tail for topic in self.topics for number, tail in topic.tails.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionGoal:
+    """The ends that partitions had when compaction was asked for. Later records do not count."""
+
+    ends: Mapping[tuple[str, int], int]
+    """Of the partitions that were behind."""
+    records: int
+    """How many were not in their tables then."""
+
+    @classmethod
+    def of(cls, asked: CompactionProgress) -> "CompactionGoal":
+        behind = {place: tail for place, tail in asked.tails.items() if tail.untabled}
+        return cls(
+            ends={place: tail.next_offset for place, tail in behind.items()},
+            records=sum(tail.untabled for tail in behind.values()),
+        )
+
+    def left(self, now: CompactionProgress) -> int:
+        """Records that are still not in their tables. A topic that was deleted meanwhile has none."""
+        tails = now.tails
+        return sum(max(0, end - tails[place].tabled_or_gone) for place, end in self.ends.items() if place in tails)
+
+
+class CompactionRequests:
+    def __init__(self, store: MetadataStore) -> None:
+        self._store = store
+
+    async def progress(self) -> CompactionProgress:
+        """Of all topics."""
+        return await self._progress((await self._store.topics()).topics)
+
+    async def ask(self, names: Sequence[str] | None) -> CompactionProgress:
+        """Request compaction of these topics, or of all. Returns their progress from before the work. Raises
+        UnknownTopic."""
+        topics = await named_topics(self._store, names)
+        found = await self._progress(topics)
+        await self._store.jobs.ask_compaction([topic.id for topic in topics])
+        return found
+
+    async def _progress(self, topics: Sequence[Topic]) -> CompactionProgress:
+        sizes = await self._store.tails([partition for topic in topics for partition in topic.partitions])
+        return CompactionProgress(
+            pipeline=await self._store.jobs.compaction_holder(),
+            topics=tuple(
+                TopicProgress(
+                    name=topic.name,
+                    tails={
+                        number: sizes[partition].tail
+                        for number, partition in enumerate(topic.partitions)
+                        if partition in sizes  # deleted between the two reads otherwise
+                    },
+                )
+                for topic in topics
+            ),
+        )

@@ -1,0 +1,151 @@
+"""The health of a topic's table: how far it lags behind the log, what it holds, and what lies at rest beside it.
+
+    tails  -> records that are not in the table yet
+    debts  -> bytes and spans of them that lie in the WAL, and since when
+    table's metadata -> last commit, files, bytes, and what others wrote on `main`
+    copies in the WAL -> records that are in the table and whose WAL objects are still there
+
+Four things lie at rest beyond one copy of each topic's records: records in the WAL, for its grace or a neighbour's
+sake; files that others wrote on top; files that retention let go of and the grace still keeps; and values that were set
+aside, which the log has as well. The WAL's objects also have footers, and records of deleted topics: only its own
+figure (wal.py) has these.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lakestream.administration.lags import TableLag, debts_by_topic, table_lag
+from lakestream.administration.quarantine import quarantined_records
+from lakestream.catalog.commits.lineage import last_rows_ms, line_of
+from lakestream.catalog.commits.summaries import RETENTION
+from lakestream.catalog.commits.table_state import head_of
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.spec.values import Metadata, by_id
+from lakestream.catalog.topic.beside_log import BesideLog
+from lakestream.metadata.rules.missing import shown_table
+from lakestream.metadata.store import MetadataStore, PartitionSize
+from lakestream.model.errors import LakestreamError
+from lakestream.model.table import LOG_BRANCH, QUARANTINE_BRANCH, TablePointer
+from lakestream.model.topic import PartitionId, Topic, TopicId
+
+READS_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableContents:
+    """What the table's metadata says of the log and of what stays beside it."""
+
+    last_commit_ms: int | None
+    files: int
+    bytes: int
+    bytes_let_go: int
+    bytes_set_aside: int
+    quarantined_records: int
+    bytes_by_others: int
+
+    @property
+    def bytes_beside_log(self) -> int:
+        return self.bytes_by_others + self.bytes_let_go + self.bytes_set_aside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedTable:
+    name: str
+    listed: bool
+    contents: TableContents | None = None
+    """None where there is a problem."""
+    problem: str | None = None
+    """Why the table could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableHealth:
+    table: NamedTable | None
+    """None while the pipeline has not made it."""
+    bytes_in_wal_too: int
+    bytes_over_one_copy: int
+    copies: float
+    lag: TableLag
+
+
+class TablesHealth:
+    def __init__(self, store: MetadataStore, locations: TableObjects, files: MetadataFiles) -> None:
+        self._store = store
+        self._files = files
+        self._beside_log = BesideLog(locations)
+
+    async def of_topics(
+        self, topics: Sequence[Topic], sizes: Mapping[PartitionId, PartitionSize]
+    ) -> dict[TopicId, TableHealth]:
+        """`sizes` must have been read before: what moves meanwhile only moves into tables."""
+        debts = debts_by_topic(await self._store.jobs.debts())
+        in_wal_too = await self._store.wal_copies()
+        now_ms = await self._store.now_ms()
+        places = asyncio.Semaphore(READS_AT_ONCE)
+
+        async def one(topic: Topic) -> TableHealth:
+            async with places:
+                table = await self._table(topic.id)
+            own = [sizes[partition] for partition in topic.partitions if partition in sizes]
+            lag = table_lag(topic.name, [size.tail for size in own], debts.get(topic.id, ()), now_ms=now_ms)
+            return _health(table, in_wal_too.get(topic.id, 0), sum(size.bytes for size in own), lag)
+
+        found = await asyncio.gather(*map(one, topics))
+        return {topic.id: health for topic, health in zip(topics, found, strict=True)}
+
+    async def _table(self, topic: TopicId) -> NamedTable | None:
+        pointer = await self._store.tables.table_of_topic(topic)
+        if pointer is None:
+            return None
+        name = shown_table(pointer.namespace, pointer.name)
+        try:
+            return NamedTable(name=name, listed=pointer.listed, contents=await self._contents(pointer))
+        except LakestreamError as error:  # one damaged table hides none of the others
+            return NamedTable(name=name, listed=pointer.listed, problem=str(error))
+
+    async def _contents(self, pointer: TablePointer) -> TableContents:
+        metadata = (await self._files.read(pointer.metadata_location)).metadata
+        head = metadata["refs"][LOG_BRANCH]["snapshot-id"]
+        summary = _summary(metadata, LOG_BRANCH)
+        return TableContents(
+            last_commit_ms=last_rows_ms(metadata, head),
+            files=int(summary.get("total-data-files", 0)),
+            bytes=int(summary.get("total-files-size", 0)),
+            bytes_let_go=_bytes_let_go(metadata, head),
+            bytes_set_aside=int(_summary(metadata, QUARANTINE_BRANCH).get("total-files-size", 0)),
+            quarantined_records=quarantined_records(metadata) or 0,
+            bytes_by_others=await self._beside_log.bytes(metadata),
+        )
+
+
+def _summary(metadata: Metadata, branch: str) -> Mapping[str, str]:
+    head = head_of(metadata, branch)
+    snapshot = None if head is None else by_id(metadata["snapshots"], "snapshot-id", head)
+    return (snapshot or {}).get("summary") or {}
+
+
+def _bytes_let_go(metadata: Metadata, head: int) -> int:
+    """Files that retention took out of the log and that older snapshots still keep, until their grace is over."""
+    line = list(line_of(metadata, head))
+    let_go = [snapshot["summary"] for snapshot in line[:-1] if RETENTION in (snapshot.get("summary") or {})]
+    return sum(int(summary.get("removed-files-size", 0)) for summary in let_go)
+
+
+def _health(table: NamedTable | None, in_wal_too: int, log_bytes: int, lag: TableLag) -> TableHealth:
+    """`log_bytes` are those of the topic's records, as producers sent them. Copies are counted in the measure of where
+    they lie: records in the WAL against the topic's records, files against the log's files."""
+    contents = None if table is None else table.contents
+    in_files, table_bytes = (0, 0) if contents is None else (contents.bytes_beside_log, contents.bytes)
+    return TableHealth(
+        table=table,
+        bytes_in_wal_too=in_wal_too,
+        bytes_over_one_copy=in_wal_too + in_files,
+        copies=round(1 + _share(in_wal_too, log_bytes) + _share(in_files, table_bytes), 2),
+        lag=lag,
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

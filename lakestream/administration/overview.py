@@ -1,0 +1,117 @@
+"""The cluster at a glance: brokers, topics, their offsets and bytes, their tables, the WAL.
+
+All offsets come from one read of the metadata store, so they belong together.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lakestream.administration.health import TableHealth, TablesHealth
+from lakestream.administration.losses import LostRecords, lost_records
+from lakestream.administration.missing_files import MissingFiles
+from lakestream.administration.processes import BrokerStatus, LiveProcesses
+from lakestream.administration.wal import WalAtRest, WalStatus
+from lakestream.metadata.store import MetadataStore, PartitionSize
+from lakestream.model.place import Tail
+from lakestream.model.topic import PartitionId, Topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionStatus:
+    number: int
+    tail: Tail
+    wal_start: int | None
+    """The first offset that lies in the WAL, if any does."""
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicStatus:
+    topic: Topic
+    partitions: tuple[PartitionStatus, ...]
+    table: TableHealth
+    lost: tuple[LostRecords, ...]
+    missing_files: tuple[str, ...] | None
+    """Locations of table files. None: nobody asked for them."""
+
+    @property
+    def records(self) -> int:
+        return sum(part.tail.next_offset - part.tail.log_start for part in self.partitions)
+
+    @property
+    def bytes(self) -> int:
+        return sum(part.bytes for part in self.partitions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterStatus:
+    cluster_id: str
+    metadata: str
+    """The kind of the metadata store."""
+    brokers: tuple[BrokerStatus, ...]
+    pipeline: str | None
+    """The pipeline that holds the lease; None where none runs."""
+    wal: WalStatus
+    topics: tuple[TopicStatus, ...]
+    """By name."""
+
+
+class Overview:
+    def __init__(
+        self,
+        store: MetadataStore,
+        *,
+        processes: LiveProcesses,
+        tables: TablesHealth,
+        wal: WalAtRest,
+        missing: MissingFiles,
+    ) -> None:
+        self._store = store
+        self._processes = processes
+        self._tables = tables
+        self._wal = wal
+        self._missing = missing
+
+    async def status(self, *, check_files: bool = False) -> ClusterStatus:
+        """With `check_files` also whether all files of the tables are there, which lists every one of them."""
+        live = await self._processes.brokers()
+        brokers = await self._processes.statuses(live)
+        topics = sorted((await self._store.topics()).topics, key=lambda topic: topic.name)
+        sizes = await self._store.tails([partition for topic in topics for partition in topic.partitions])
+        # After the tails: whatever is in the WAL by now lay at or above `tabled_until` then.
+        wal_starts = await self._wal.starts(topics)
+        health = await self._tables.of_topics(topics, sizes)
+        losses = await self._processes.losses(live)
+        missing = await self._missing.of_topics(topics) if check_files else {}
+        return ClusterStatus(
+            cluster_id=await self._store.cluster_id(),
+            metadata=self._store.url.partition("://")[0],
+            brokers=brokers,
+            pipeline=await self._processes.pipeline(),
+            wal=await self._wal.status(),
+            topics=tuple(
+                TopicStatus(
+                    topic=topic,
+                    partitions=_partitions(topic, sizes, wal_starts),
+                    table=health[topic.id],
+                    lost=lost_records(topic, losses),
+                    missing_files=missing.get(topic.id),
+                )
+                for topic in topics
+            ),
+        )
+
+
+def _partitions(
+    topic: Topic, sizes: Mapping[PartitionId, PartitionSize], wal_starts: Mapping[PartitionId, int]
+) -> tuple[PartitionStatus, ...]:
+    return tuple(
+        PartitionStatus(
+            number=number,
+            tail=sizes[partition].tail,
+            wal_start=wal_starts.get(partition),
+            bytes=sizes[partition].bytes,
+        )
+        for number, partition in enumerate(topic.partitions)
+        if partition in sizes  # deleted between the two reads otherwise
+    )

@@ -1,0 +1,70 @@
+"""The processes of the cluster: live brokers, whether each of them is ready, what they lost; and the pipeline.
+
+metadata store -> brokers and the pipeline whose leases have not run out
+each broker    -> its own answers, by way of BrokerAnswers
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lakestream.broker.losses import Loss
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.broker import LiveBroker
+from lakestream.model.errors import LakestreamError
+
+
+class BrokerAnswers(Protocol):
+    """How brokers are asked. Each question is bounded in time, and none of them raises."""
+
+    async def problem(self, broker: LiveBroker) -> str | None:
+        """Why the broker is not ready. None: it is."""
+        ...
+
+    async def losses(self, broker: LiveBroker) -> Sequence[Loss]:
+        """Records that the broker could not read lately. None of a broker that does not answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerStatus:
+    broker: LiveBroker
+    problem: str | None
+    """Why it is not ready. None: it is."""
+
+
+class LiveProcesses:
+    def __init__(self, store: MetadataStore, answers: BrokerAnswers) -> None:
+        self._store = store
+        self._answers = answers
+
+    async def brokers(self) -> tuple[LiveBroker, ...]:
+        return await self._store.live_brokers()
+
+    async def pipeline(self) -> str | None:
+        """The name of the pipeline that holds the lease."""
+        return await self._store.jobs.compaction_holder()
+
+    async def statuses(self, brokers: Sequence[LiveBroker]) -> tuple[BrokerStatus, ...]:
+        problems = await asyncio.gather(*map(self._answers.problem, brokers))
+        return tuple(
+            BrokerStatus(broker=broker, problem=problem) for broker, problem in zip(brokers, problems, strict=True)
+        )
+
+    async def losses(self, brokers: Iterable[LiveBroker]) -> list[Loss]:
+        """Records that any of the brokers could not read lately, each place once."""
+        found = await asyncio.gather(*map(self._answers.losses, brokers))
+        return list({(loss.partition, loss.offset): loss for losses in found for loss in losses}.values())
+
+    async def readiness(self) -> Mapping[str, str | None]:
+        """The problem of the metadata store, of each live broker and of the pipeline; None for a part that is ready.
+        Without a pipeline the log is complete, so a missing one is no problem."""
+        try:
+            brokers = await self.brokers()
+        except LakestreamError as error:
+            return {"metadata": str(error)}
+        found = {f"broker-{one.broker.id}": one.problem for one in await self.statuses(brokers)}
+        nobody = {"broker": "no broker is alive; start one with `lakestream broker`"}
+        pipeline = {} if await self.pipeline() is None else {"pipeline": None}
+        return {"metadata": None, **(found or nobody), **pipeline}

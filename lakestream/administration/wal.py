@@ -1,0 +1,44 @@
+"""The WAL at rest: what it takes, what of it lies elsewhere as well, and what should have been deleted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lakestream.metadata.store import MetadataStore
+from lakestream.model.place import SegmentId
+from lakestream.model.topic import PartitionId, Topic
+
+OVERDUE_AFTER_MS = 300_000
+"""Brokers look for garbage every half minute. They have overlooked a segment that is past its grace for so much
+longer."""
+OVERDUE_SHOWN_MAX = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalStatus:
+    bytes: int
+    bytes_over_one_copy: int
+    grace_ms: int
+    overdue_segments: tuple[SegmentId, ...]
+    """Past their grace, and still there."""
+
+
+class WalAtRest:
+    def __init__(self, store: MetadataStore, *, grace_ms: int) -> None:
+        self._store = store
+        self._grace_ms = grace_ms
+
+    async def status(self) -> WalStatus:
+        size = await self._store.wal_size()
+        overdue = await self._store.deletable_segments(self._grace_ms + OVERDUE_AFTER_MS, OVERDUE_SHOWN_MAX)
+        return WalStatus(
+            bytes=size.bytes,
+            bytes_over_one_copy=max(0, size.bytes - size.needed_bytes),
+            grace_ms=self._grace_ms,
+            overdue_segments=tuple(overdue),
+        )
+
+    async def starts(self, topics: Sequence[Topic]) -> dict[PartitionId, int]:
+        """The first offset of each partition that lies in the WAL, where any does."""
+        partitions = [partition for topic in topics for partition in topic.partitions]
+        spans = await self._store.jobs.untabled_spans(partitions, 1)
+        return {partition: first[0].span.base_offset for partition, first in spans.items() if first}

@@ -1,0 +1,1 @@
+"""Tests of the verbs that people ask about the whole."""
