@@ -5,9 +5,12 @@ BIN    := $(VENV)/bin
 SEEDS  ?= 200
 SEED   ?=
 SOAK_SEEDS ?= 300
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS)
+TWO_AT_A_TIME := --no-print-directory --jobs 2
 
-.PHONY: help setup setup-dev up demo test check bench sim soak wheel clean
+.PHONY: help setup setup-dev up demo test check style bench sim soak wheel clean
 
 help:                       ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,10 +19,16 @@ $(VENV)/.runtime: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV) (first use only)"
 	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.kernels: $(VENV)/.runtime
 	@$(BIN)/python -m lakestream.storage.records.warm
 	@$(BIN)/python -m lakestream.storage.tablefile.write.warm
 	@$(BIN)/python -m lakestream.table.verify.warm
 	@$(BIN)/python -m lakestream.contract.values.warm
+	@touch $@
+
+$(VENV)/.classes: $(VENV)/.runtime
 	@$(BIN)/python -m lakestream.table.spark.warm
 	@touch $@
 
@@ -27,8 +36,14 @@ $(VENV)/.dev: $(VENV)/.runtime
 	@$(PIP) --editable '.[dev]'
 	@touch $@
 
-setup: $(VENV)/.runtime     ## install the product into .venv
-setup-dev: $(VENV)/.dev     ## ... and what the tests need
+SETUP     := $(VENV)/.kernels $(VENV)/.classes
+SETUP_DEV := $(VENV)/.kernels $(VENV)/.dev $(VENV)/.classes
+
+setup:                      ## install the product into .venv
+	@$(MAKE) $(TWO_AT_A_TIME) $(SETUP)
+
+setup-dev:                  ## ... and what the tests need
+	@$(MAKE) $(TWO_AT_A_TIME) $(SETUP_DEV)
 
 up: setup                   ## run Lakestream on this machine, data in ./lakestream-data
 	@$(BIN)/lakestream up
@@ -36,18 +51,19 @@ up: setup                   ## run Lakestream on this machine, data in ./lakestr
 demo: setup                 ## a tour in a minute: produce, query, replay, verify; nothing stays
 	@$(BIN)/python examples/tour.py
 
-test: export LAKESTREAM_DID_NOT_RUN := $(CURDIR)/$(VENV)/did-not-run
-
-check: setup-dev            ## style, types, layers, unit and behaviour tests: seconds
-	@rm -f $(VENV)/did-not-run
+style: $(VENV)/.dev         ## style, types, layers
 	@$(BIN)/ruff format --check lakestream tests benchmarks examples
 	@$(BIN)/ruff check lakestream tests benchmarks examples
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m pytest tests/tidy tests/unit tests/golden tests/behaviour
 
-test: check                 ## everything that .ci/run runs
-	@$(BIN)/python -m pytest tests/simulation tests/integration tests/compat tests/acceptance
+check:                      ## style, types, layers, unit and behaviour tests: while you work
+	@$(MAKE) $(TWO_AT_A_TIME) $(SETUP_DEV) style
+	@$(PYTEST) tests/tidy tests/unit tests/golden tests/behaviour
+
+test:                       ## everything that .ci/run runs
+	@$(MAKE) $(TWO_AT_A_TIME) $(SETUP_DEV) style
+	@$(PYTEST) tests
 
 sim: setup-dev              ## simulation: make sim SEEDS=200, or SEED=7 for one
 	@$(BIN)/python -m tests.simulation.run $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))

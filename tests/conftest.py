@@ -1,14 +1,28 @@
-"""Says at the end of a run which checks did not run, and why: a missing program must not look like a pass.
+"""For all tests: how several processes share them, and which checks did not run, and why.
 
-`make test` is two runs. The first keeps its list in the file that LAKESTREAM_DID_NOT_RUN names, and the second, at
-whose end one looks, tells of both.
+A missing program must not look like a pass: the end of a run lists every check that was skipped.
 """
 
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+from tests.lanes import Lanes, order_of
+
+# A property that is slow because another process has the core is no worse.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: order_of(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Lanes:
+    config.option.loadscopereorder = False  # the lanes are in their order already
+    return Lanes(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -16,18 +30,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for report in terminalreporter.stats.get("skipped", []):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         reasons[f"{report.nodeid.split('::')[0]}: {reason.removeprefix('Skipped: ')}"] += 1
-    lines = [f"{count:4} x {reason}" for reason, count in sorted(reasons.items())]
-    if kept_in := os.environ.get("LAKESTREAM_DID_NOT_RUN"):
-        lines = _with_earlier(Path(kept_in), lines)
-    if not lines:
+    if not reasons:
         return
     terminalreporter.section("checks that did not run")
-    for line in lines:
-        terminalreporter.write_line(line)
-
-
-def _with_earlier(kept: Path, lines: list[str]) -> list[str]:
-    earlier = kept.read_text().splitlines() if kept.exists() else []
-    together = [*earlier, *lines]
-    kept.write_text("".join(f"{line}\n" for line in together))
-    return together
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(f"{count:4} x {reason}")

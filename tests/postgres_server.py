@@ -7,7 +7,6 @@ PostgreSQL refuses to run as root, so root drops to the user `postgres` first.
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+
+from tests.ports import free_port
 
 _SUPERUSER = "lakestream"
 _SECONDS_MAX = 60
@@ -41,7 +42,7 @@ def postgres_server(*, durable: bool = False) -> Iterator[str]:
         _let_server_user_own(folder)
         data = folder / "data"
         _run([binaries / "initdb", "-D", data, "-U", _SUPERUSER, "-A", "trust", "-E", "UTF8", "--no-sync"])
-        port = _free_port()
+        port = free_port()
         options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync={'on' if durable else 'off'}"
         _run([binaries / "pg_ctl", "-D", data, "-l", folder / "log", "-w", "-o", options, "start"])
         try:
@@ -92,9 +93,3 @@ def _run(command: Sequence[str | Path]) -> None:
         if done.returncode != 0:
             said.seek(0)
             raise RuntimeError(f"{words} failed: {said.read().decode(errors='replace')}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -1,7 +1,6 @@
 """`lakestream broker` and `lakestream gateway` as an operator runs them: a process each, over shared stores."""
 
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -10,6 +9,7 @@ import urllib.request
 from pathlib import Path
 
 from tests.integration.up_process import START_SECONDS_MAX, environment
+from tests.ports import free_address
 
 
 class Part:
@@ -79,12 +79,6 @@ class Cluster:
     def _started(self, part: Part) -> Part:
         self.parts[part.name] = part
         return part
-
-
-def free_address() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
 def http_status(address: str, path: str) -> tuple[int, str]:

@@ -10,10 +10,9 @@ from tests.integration.kafka.wire_client import WireClient, produce_request
 from tests.integration.up_process import Up, lakestream
 
 from .broker_process import broker_pids
+from .patient import KAFKA_STORAGE_ERROR, PATIENCE_SECONDS, REQUEST_TIMED_OUT, produce_until_stored
 from .small_disk import small_disk
 
-NOT_LEADER, REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR = 6, 7, 56
-PATIENCE_SECONDS = 30
 DISK_MB = 24
 LEASE_MS = 1_000
 
@@ -24,16 +23,6 @@ def stored_values(client: WireClient, topic: str) -> list[bytes]:
     while found := records(client.fetch(topic, len(values)).records):
         values += [each.value for each in found]
     return values
-
-
-def produce_until_stored(client: WireClient, topic: str, value: bytes) -> int:
-    """As a patient producer: retriable errors are retried. Returns the offset."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while (answer := client.produce(topic, batch([value]))).error_code.value != 0:
-        assert answer.error_code.value in (NOT_LEADER, REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR), answer
-        assert time.monotonic() < deadline, f"producing never worked again: {answer}"
-        time.sleep(0.1)
-    return int(answer.base_offset)
 
 
 def test_a_full_disk_refuses_producers_serves_readers_and_heals(tmp_path: Path) -> None:
@@ -53,7 +42,7 @@ def test_a_full_disk_refuses_producers_serves_readers_and_heals(tmp_path: Path) 
             time.sleep(1.5 * LEASE_MS / 1000)
             assert stored_values(client, "kept") == acknowledged, "reading goes on"
             disk.empty()
-            assert produce_until_stored(client, "kept", b"after") == len(acknowledged)
+            assert produce_until_stored(client, "kept", batch([b"after"])) == len(acknowledged)
             acknowledged.append(b"after")
             assert stored_values(client, "kept") == acknowledged
             assert broker_pids(up) == started, "a broker process was replaced"
@@ -104,7 +93,7 @@ def test_read_only_objects_refuse_producers_serve_readers_and_heal(tmp_path: Pat
             assert stored_values(client, "kept") == [b"before"]
             up.wait_until_said("Read-only file system")
             disk.make_writable()
-            offset = produce_until_stored(client, "kept", b"after")
+            offset = produce_until_stored(client, "kept", batch([b"after"]))
             found = stored_values(client, "kept")
             assert (found[0], found[offset]) == (b"before", b"after")
 

@@ -16,6 +16,7 @@ from .broker_process import paused
 from .bystander import bystander
 from .cluster_processes import Cluster, http_status
 from .group_readers import outlive
+from .patient import produce_until_stored
 
 LEASE_MS = 2_000
 LONG_POLL_MS = 20_000
@@ -79,7 +80,7 @@ def test_what_one_broker_takes_in_the_other_serves_at_once(cluster: Cluster) -> 
         writer.create_topic("shared")
         for number in range(5):
             asked = reader.send(1, 12, fetch_request({"shared": {0: number}}, max_wait=LONG_POLL_MS))
-            assert writer.produce("shared", batch([b"%d" % number])).base_offset == number
+            assert produce_until_stored(writer, "shared", batch([b"%d" % number])) == number
             [topic] = reader.receive(1, 12, asked).responses
             [part] = topic.partitions
             assert [record.value for record in records(part.records)] == [b"%d" % number]
@@ -113,18 +114,18 @@ def test_what_a_sleeping_broker_held_is_stored_only_if_it_is_acknowledged(cluste
     """A batch waits in its socket while it sleeps past its lease; another producer writes through the other broker."""
     with WireClient(cluster.kafka[1]) as asleep, WireClient(cluster.kafka[2]) as awake:
         awake.create_topic("held")
-        assert asleep.produce("held", batch([b"before"])).base_offset == 0
+        assert produce_until_stored(asleep, "held", batch([b"before"])) == 0
         with paused(cluster.parts["broker-1"].process.pid, 2 * LEASE_MS / 1000):
             sent = asleep.send(0, 9, produce_request({"held": {0: batch([b"held"])}}))
             wait_until_live(cluster, {2})
-            assert awake.produce("held", batch([b"meanwhile"])).base_offset == 1
+            assert produce_until_stored(awake, "held", batch([b"meanwhile"])) == 1
         [topic] = asleep.receive(0, 9, sent).responses
         [part] = topic.partition_responses
         acknowledged = [b"held"] if part.error_code.value == 0 else []
         stored = [record.value for record in records(awake.fetch("held", 0).records)]
         assert stored == [b"before", b"meanwhile", *acknowledged]
         wait_until_live(cluster, {1, 2})
-        assert asleep.produce("held", batch([b"after"])).base_offset == len(stored), "it has registered anew"
+        assert produce_until_stored(asleep, "held", batch([b"after"])) == len(stored), "it has registered anew"
 
 
 def test_a_sleeping_broker_under_load_loses_and_doubles_nothing(cluster: Cluster) -> None:

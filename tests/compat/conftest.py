@@ -25,7 +25,7 @@ GIVEN_BROKER = "LAKESTREAM_COMPAT_BOOTSTRAP"
 QUICK_GROUPS = {
     "session_timeout_ms_min": 1_000,
     "initial_rebalance_delay_ms": 100,
-    "consumer_session_timeout_ms": 6_000,
+    "consumer_session_timeout_ms": 12_000,
     "consumer_heartbeat_interval_ms": 300,
 }
 """So that a dead member is found soon. By the newer protocol the session is the broker's to say, for all groups; a
@@ -35,7 +35,7 @@ OpenClient = Callable[[str], Client]
 NewTopic = Callable[..., str]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     given = os.environ.get(GIVEN_BROKER)
     if given:
@@ -48,7 +48,7 @@ def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert code == 0, f"SIGTERM must drain and exit 0, not {code}:\n{server.last_words()}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def open_client(bootstrap: str) -> Iterator[OpenClient]:
     """Opens a client by name, once; skips where this machine lacks a program that it needs."""
     opened: dict[str, Client | Unavailable] = {}
@@ -75,14 +75,14 @@ def client(request: pytest.FixtureRequest, open_client: OpenClient) -> Client:
     return open_client(request.param)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def java(open_client: OpenClient) -> Java:
     opened = open_client("java")
     assert isinstance(opened, Java)
     return opened
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def new_topic(open_client: OpenClient) -> NewTopic:
     """Makes a topic of a fresh name and waits until metadata shows it."""
 

@@ -109,10 +109,10 @@ def test_kafka_configs_refuses_an_unknown_name_and_a_bad_value(run: Run, filled:
         ("-2", {0: 0, 1: 0}),
         ("max-timestamp", {0: COUNT - 60}),
         ("-3", {0: COUNT - 60}),
-        (str(STARTED_MS + 100 * STEP_MS), {0: 100}),
-        (str(STARTED_MS + 6 * STEP_MS + 1), {0: 8}),
-        (str(LATEST_MS), {0: COUNT - 60}),
-        (str(LATEST_MS + 1), {}),
+        pytest.param(str(STARTED_MS + 100 * STEP_MS), {0: 100}, id="time of a record"),
+        pytest.param(str(STARTED_MS + 6 * STEP_MS + 1), {0: 8}, id="time between records"),
+        pytest.param(str(LATEST_MS), {0: COUNT - 60}, id="latest time"),
+        pytest.param(str(LATEST_MS + 1), {}, id="time after all records"),
     ],
 )
 def test_kafka_get_offsets(run: Run, filled: str, time: str, expected: dict[int, int]) -> None:

@@ -9,7 +9,6 @@ Two brokers share one SQLite file and one folder of objects, so a producer's ret
 import os
 import random
 import signal
-import socket
 import threading
 import time
 from collections import Counter, defaultdict
@@ -19,6 +18,8 @@ from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
+
+from tests.ports import free_address
 
 from .up_process import Up
 
@@ -88,7 +89,7 @@ class Lakestream:
 
     def __init__(self, data: Path) -> None:
         self._data = data
-        self.kafka = f"127.0.0.1:{_free_port()}"
+        self.kafka = free_address()
         self.brokers_killed = 0
         self._up = self._start()
 
@@ -213,9 +214,3 @@ def _kill(pid: int) -> bool:
         os.kill(pid, signal.SIGKILL)
         return True
     return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lakestream.cli.main import main
+from tests.ports import free_address
 
 ROOT = Path(__file__).parents[2]
 READY = re.compile(r"^lakestream ready  kafka=(\S+)  http=http://(\S+)$")
@@ -84,10 +85,10 @@ class Up:
     def __init__(self, data: Path, *flags: str, pipeline: bool = False) -> None:
         self.data = data
         self._said = data.with_suffix(".stderr")
-        named = [] if "--kafka" in flags else ["--kafka", "127.0.0.1:0"]
+        named = [] if "--kafka" in flags else ["--kafka", free_address()]
         named += [] if pipeline else ["--no-pipeline"]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "lakestream", "up", "--data", str(data), *named, "--http", "127.0.0.1:0", *flags],
+            [sys.executable, "-m", "lakestream", "up", "--data", str(data), *named, "--http", free_address(), *flags],
             cwd=data.parent,
             env=environment(),
             stdout=subprocess.PIPE,
