@@ -93,7 +93,7 @@ def encode_rows(out, rows, views, first_bits, batch_bytes_max, of_one_time, tabl
                     return faults.VALUE_LENGTH, batches
             else:
                 value = _length(rows.value_offsets, rows.value_valid, first_bits.value, row)
-                value_start = np.int64(rows.value_offsets[row])  # there are none beside views: not even to look at
+                value_start = np.int64(rows.value_offsets[row])  # none when views are used: not even read
             header = np.int64(rows.header_lists[row])
             headers = np.int64(rows.header_lists[row + 1]) - header
             size = (
