@@ -10,7 +10,7 @@ from lakestream.model.configs.topic_config import typed_topic_config
 from lakestream.model.topic import Topic
 
 SPANS_MAX = 1_000
-"""Dropped in one transaction: long ones would hold up commits."""
+"""Spans dropped in one transaction: a longer transaction would hold up commits."""
 ROUNDS_MAX = 100
 
 
