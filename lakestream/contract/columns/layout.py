@@ -3,8 +3,8 @@
     layout = layout.merged(wanted)        # columns of values
     layout = layout.merged_keys(wanted)   # columns of keys; both grow, or raise CannotFollow, and nothing has changed
 
-Keys have columns of their own, separate from the fields of values even if the names are the same. Ids and names are
-unique over both, so that all columns can stand in one table.
+Keys have columns of their own, never confused with a field of values, whatever that is called in its schema. Column
+ids and names are unique over both, so that all columns can stand in one table.
 
 A property of the table keeps the layout, and so does every file that has such columns. Ids are counted from 1; columns
 that engines add to the table are numbered far above (see storage/tablefile/format/columns.py), so the two never meet.

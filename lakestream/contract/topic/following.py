@@ -2,8 +2,8 @@
 
     columns of all versions, one after another -> + those of the new one -> CannotFollow: which column, and why
 
-Compaction would set aside all records of a schema that the table cannot follow, so the registration is refused. An old
-version that could not be followed either is skipped, as the table skips its records.
+Compaction would set aside all records of a schema that the table cannot follow, so the registration is refused. A
+version that is older than the topic and could not be followed is skipped, as the table skips its records.
 """
 
 from collections.abc import Iterable

@@ -1,5 +1,4 @@
-"""Frames: a zero byte and a schema id in front of values whose schema is registered, handled for many values at
-once."""
+"""Frames: a zero byte and a schema id in front of values whose schema is registered, many values at once."""
 
 # mypy: disable-error-code="no-untyped-call, call-arg, unreachable"
 # What Numba compiles is typed by Numba.

@@ -1,7 +1,7 @@
-"""The chores of the log, done by one broker at a time: retention, dead objects, unknown objects.
+"""Runs the chores of the log, on one broker at a time: retention, dead objects, unknown objects.
 
-A duty is a lease by name in the metadata store. Losing it midway does no harm: every step is safe when
-two brokers do it at once; the lease only saves work.
+A duty is a lease by name in the metadata store. Losing it midway does no harm: every step is safe when two brokers do
+it at once; the lease only saves work.
 """
 
 from collections.abc import Awaitable, Callable

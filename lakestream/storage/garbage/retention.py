@@ -1,4 +1,4 @@
-"""Retention: drop a partition's oldest spans once they are too old, or more than should be kept.
+"""Retention: drops a partition's oldest spans once they are too old or exceed the size limit.
 
 Dropping a span only releases its segment; the object goes later (sweep.py), so readers can finish.
 """

@@ -136,7 +136,7 @@ def check_nulls(offset: pa.Array, timestamp: pa.Array, headers: pa.Array) -> Non
 def columns_of(
     offset: pa.Array, timestamp: pa.Array, key: pa.Array, value: pa.Array, headers: pa.Array
 ) -> tuple[Columns, FirstBits]:
-    """Records in the form that the kernels take, without values, which are passed as views."""
+    """Records in the form that the kernels take, except for values that are Arrow views."""
     plain = value if value.type == SCHEMA.field("value").type else NO_VALUES
     header_key, header_value = headers.values.field("key"), headers.values.field("value")
     columns = Columns(
@@ -208,8 +208,8 @@ def _records_bytes_most(columns: Columns, value_bytes: int) -> int:
 
 def _batches_most(offsets: np.ndarray, records_bytes: int, batch_bytes_max: int) -> int:
     """An upper bound of the number of batches. Where a batch ends for its size, it and its successor together exceed
-    the size limit; where it ends because offsets are too far apart, they differ by more than 31 bits. With this bound,
-    no header has to be allowed for every row."""
+    the size limit; otherwise their offsets are more than INT32_MAX apart. So there need not be room for a header of
+    each row."""
     if len(offsets) == 0:
         return 0
     records_max = max(batch_bytes_max - HEADER_BYTES, 1)

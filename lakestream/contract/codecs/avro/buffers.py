@@ -1,5 +1,4 @@
-"""Arrow's buffers of one decoded batch: allocated by a guess, grown when a kernel asks, and made into arrays at the
-end.
+"""Arrow's buffers of one decoded batch: allocated by a guess, grown when a kernel asks, then made into arrays.
 
 The number of rows is known, the numbers of bytes and items are not. Memory that is never touched costs nothing, so
 guesses of bytes are generous, and buffers for bytes are not cleared.

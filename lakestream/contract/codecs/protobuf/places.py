@@ -1,5 +1,4 @@
-"""Places: which nodes hold the parts of a column. Reading makes Arrow arrays from them, writing fills them from
-arrays."""
+"""Places: which nodes hold the parts of a column, for reading (nodes to Arrow) and writing (Arrow to nodes)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

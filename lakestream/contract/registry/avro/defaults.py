@@ -1,5 +1,7 @@
-"""Checks whether a default, as JSON, fits its type. A union's must fit its first branch: older readers look no
-further."""
+"""Checks whether a default, as JSON, fits its type.
+
+A union's default must fit its first branch: older readers look no further.
+"""
 
 from typing import Any
 

@@ -1,5 +1,7 @@
-"""Splits .proto text into tokens: names, numbers, strings, symbols. Comments are dropped; positions stay for
-messages."""
+"""Splits .proto text into tokens: names, numbers, strings, symbols.
+
+Comments are dropped; positions are kept for messages.
+"""
 
 import re
 from collections.abc import Iterator

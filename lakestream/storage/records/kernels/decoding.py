@@ -1,4 +1,4 @@
-"""Batches to columns: every record of a run appended to Arrow's buffers."""
+"""Decodes batches to columns: appends every record of a run to Arrow's buffers."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 

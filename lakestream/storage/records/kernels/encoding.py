@@ -1,4 +1,4 @@
-"""Columns to batches: every record written, with a gap for the header of each batch."""
+"""Encodes columns to batches: writes every record, with a gap for the header of each batch."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 

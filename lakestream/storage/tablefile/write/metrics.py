@@ -1,5 +1,4 @@
-"""Makes a finished file's descriptor: sizes, counts and bounds from Parquet's own footer, nulls from the writer's
-count."""
+"""Makes a finished file's descriptor: sizes, counts and bounds from Parquet's footer, nulls from the writer's count."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

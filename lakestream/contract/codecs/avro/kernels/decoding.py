@@ -1,4 +1,4 @@
-"""Rows to columns: decode_rows, then finish."""
+"""Decodes rows to columns: decode_rows, then finish."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 

@@ -1,4 +1,4 @@
-"""Reads one row by the program: handles steering instructions, unions and lists; value_reading.py reads the values."""
+"""Reads one row by the program: steering instructions, unions and lists; value_reading.py reads the values."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 

@@ -1,5 +1,4 @@
-"""Writes one row by the program: handles steering instructions, unions and lists; value_writing.py writes the
-values."""
+"""Writes one row by the program: steering instructions, unions and lists; value_writing.py writes the values."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 

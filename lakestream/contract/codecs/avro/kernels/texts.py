@@ -1,5 +1,7 @@
-"""Copies text into nodes and out of them. Most text is short and ASCII: up to 16 bytes are two words that may
-overlap."""
+"""Copies text into nodes and out of them.
+
+Most text is short and ASCII: up to 16 bytes are two words that may overlap.
+"""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 

@@ -1,5 +1,7 @@
-"""Writes a value from its node, by its instruction: (fault, position). Short values are written before the room
-check."""
+"""Writes a value from its node, by its instruction: (fault, position).
+
+Short values are written before the room is checked.
+"""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 # ruff: noqa: SIM109  # `in` a tuple is a loop to Numba

@@ -1,4 +1,4 @@
-"""Values to cells: read_rows."""
+"""Reads values into cells: read_rows."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 

@@ -1,4 +1,4 @@
-"""Cells to values: write_rows."""
+"""Writes values from cells: write_rows."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
