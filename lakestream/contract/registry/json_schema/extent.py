@@ -24,7 +24,7 @@ class SchemaExtent(NamedTuple):
     """On one path into a value, from the whole to an innermost part: how many subschemas the parts are checked
     against."""
     branches: int
-    """The most nested branches of anyOf and oneOf that one and the same value may be checked against."""
+    """How many branches of anyOf and oneOf, nested ones included, one and the same value may be checked against."""
 
 
 @dataclass(slots=True)
