@@ -1,6 +1,6 @@
-"""Where records lie: the WAL they are written to, the index that finds them, caches, readers, and garbage.
+"""Storage of records: the write-ahead log, the index that finds records, caches, readers, and garbage collection.
 
-wal/  -> objects + metadata.commit_segment          index/ -> views of partitions
-cache/ -> bytes of segments already at hand         reader/ -> batches at an offset
+wal/     -> objects + metadata.commit_segment       index/   -> views of partitions
+cache/   -> segment bytes in memory                 reader/  -> batches at an offset
 records/ -> the record-batch format                 garbage/ -> retention and dead objects
 """

@@ -3,6 +3,6 @@
     codec = bind(writer, layout) -> codec.decode(values) -> columns, and which of them give the bytes back exactly
                                  -> codec.encode(columns) -> the bytes
 
-One folder for each format. A codec's rules have a version, which is stored with what was written by it: versions are
-never removed, since replay of old files goes by them.
+There is one folder for each format. A codec's rules have a version, which each file stores. Versions are never removed,
+since replay of old files needs them.
 """

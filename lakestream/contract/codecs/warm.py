@@ -1,4 +1,4 @@
-"""All formats' kernels, compiled into Numba's cache."""
+"""Compiles the kernels of all formats into Numba's cache."""
 
 from lakestream.contract.codecs.avro.warm import warm as warm_avro
 from lakestream.contract.codecs.json.warm import warm as warm_json

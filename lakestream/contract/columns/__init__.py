@@ -1,4 +1,4 @@
-"""Columns from schemas: what a writer's schema wants, what the table has, and how one becomes the other.
+"""Columns from schemas: the columns that a writer's schema wants, those that the table has, and how to merge them.
 
 schema -> Wanted (avro, json_schema, protobuf) -> Layout.merged -> Layout -> Arrow, Iceberg, JSON
 """

@@ -1,4 +1,4 @@
-"""Columns as Arrow fields, with the ids by which Parquet and Iceberg know them. All may be null."""
+"""Columns as Arrow fields, with the field ids that Parquet and Iceberg use. All are nullable."""
 
 from collections.abc import Sequence
 

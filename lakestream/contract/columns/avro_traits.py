@@ -1,6 +1,6 @@
-"""What columns must know of a schema's records as a whole: which contain themselves, and which take no bytes.
+"""Traits of an Avro schema's records that its columns depend on: which contain themselves, and which take no bytes.
 
-Records refer to each other freely, so that a small text may describe a deep web: nothing here calls itself along it.
+Records refer to each other freely, so a small text may describe a deep graph. The code here does not recurse along it.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ class Traits:
         return id(record) in self._recursive
 
     def is_empty(self, type: AvroType) -> bool:
-        """Whether its values take no bytes, so that there is nothing to remember of them."""
+        """Whether its values take no bytes, so that no column needs to store them."""
         match type:
             case Primitive():
                 return type.kind == "null"
@@ -36,7 +36,8 @@ class Traits:
 
 
 def _inside_out(root: AvroType) -> Iterator[list[AvroRecord]]:
-    """All records in groups of those that contain each other, after all that they contain (Tarjan's algorithm)."""
+    """All records in groups that contain each other, each group after all records that it contains (Tarjan's
+    algorithm)."""
     order: dict[int, int] = {}
     lowest: dict[int, int] = {}
     open_records: list[AvroRecord] = []
@@ -79,7 +80,7 @@ def _next_records(record: AvroRecord) -> Iterator[AvroRecord]:
 
 
 def _nearest_records(type: AvroType) -> Iterator[AvroRecord]:
-    """Those that a type contains, down to the first record on each way."""
+    """The records that a type contains, down to the first one on each path."""
     match type:
         case AvroRecord():
             yield type

@@ -1,4 +1,4 @@
-"""A column of a table that stems from a contract: its place in the schema, its name, and the field id that it keeps."""
+"""A table's column that comes from a contract: its keys in the schema, its name, and its permanent field id."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """Like `Wanted`, with name and id. `keys` are all keys it was ever known by: writers of long ago have old ones."""
+    """Like `Wanted`, with name and id. `keys` are all keys it ever had: old writers use old ones."""
 
     keys: tuple[str, ...]
     name: str
@@ -22,7 +22,7 @@ class Column:
         return find(self.children, key)
 
     def walk(self) -> Iterator["Column"]:
-        """Itself and all below."""
+        """This column and all below it."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -48,7 +48,7 @@ class Column:
 
 
 def find(columns: Sequence[Column], key: str) -> Column | None:
-    """The one that is known by the key now; else the one that was."""
+    """The column whose current key this is; otherwise one that had it before."""
     for column in columns:
         if column.keys[0] == key:
             return column

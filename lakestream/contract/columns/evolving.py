@@ -1,11 +1,10 @@
-"""A table's schema follows its layout: columns that are new, wider, renamed, described or have new parts. What others
-did stays.
+"""Evolves a table's schema with its layout: new, wider, renamed or described columns, and new fields of structs.
 
     fields of the table  +  layout as recorded, layout now  ->  fields
 
-A column that someone dropped stays dropped, one that someone renamed, widened or described keeps that, until the
-contract itself says something else of it. Columns of others are not touched, and no name of theirs is taken. New ones
-stand after the contract's, before the system's. All of this holds for the parts of a struct as well.
+Changes that other engines made stay. A column that someone dropped stays dropped; one that someone renamed, widened or
+described keeps that, until the contract itself changes it. Columns of others are not touched, and their names are not
+reused. New columns come after the contract's and before the system's. The same rules hold for the fields of a struct.
 """
 
 from collections.abc import Collection, Sequence
@@ -24,15 +23,15 @@ Json = dict[str, Any]
 def evolved_fields(
     fields: Sequence[Json], before: Layout, after: Layout, *, reserved: Collection[str] = ()
 ) -> list[Json]:
-    """`reserved`: names that no new column may have, nor a renamed one; those of partition fields, which share theirs
-    with columns."""
+    """`reserved`: names that neither a new nor a renamed column may have. These are the names of partition fields,
+    which share a namespace with columns."""
     return _evolved(fields, before.all_columns, after.all_columns, frozenset(name.lower() for name in reserved))
 
 
 def _evolved(
     fields: Sequence[Json], before: Sequence[Column], after: Sequence[Column], reserved: frozenset[str] = frozenset()
 ) -> list[Json]:
-    """Fields of the table, or of one struct in it."""
+    """The fields of the table, or of one struct in it."""
     old = {column.id: column for column in before}
     own = {column.id: column for column in after}
     there = {field["id"] for field in fields}
@@ -47,7 +46,7 @@ def _evolved(
 def _followed(
     field: Json, before: Column | None, after: Column | None, taken: set[str], reserved: frozenset[str]
 ) -> Json:
-    """The field as the layout has it now; as it is, where the layout has not changed or knows nothing of it."""
+    """The field as the layout has it now; unchanged if the layout has not changed or does not have it."""
     if before is None or after is None or before == after:
         return field
     named = {"name": _new_name(field["name"], after.name, taken, reserved)} if before.name != after.name else {}
@@ -69,7 +68,7 @@ def _named(column: Column, taken: set[str], reserved: frozenset[str]) -> Json:
 
 
 def _grown(type: Any, before: Column, after: Column) -> Any:
-    """A column's type, with what the contract has added to it since."""
+    """A column's type, with the contract's additions."""
     match type:
         case {"type": "struct", "fields": fields}:
             return {**type, "fields": _evolved(fields, before.children, after.children)}

@@ -1,4 +1,4 @@
-"""What an Avro schema wants of its table.
+"""The columns that an Avro schema wants of its table.
 
     wanted_columns(schema) -> Wanted, ...        one for each field; a schema that is no record has one column, 'value'
 
@@ -6,10 +6,10 @@
     other unions -> struct of one member for each branch, of which one is set
     a type that contains itself -> string, its values as JSON (only the outermost record has columns of its own)
 
-Where two kinds would do, the one that gives the bytes back is taken: a uuid written as a string may be in any case, and
-a timestamp in nanoseconds does not fit Iceberg's microseconds, so they stay string and long. A time of day stays the
-number that it is: Spark's Iceberg cannot load a table that has a column of time.
-What takes no bytes (null, a record without fields) has no column where it is a field; elsewhere it is a boolean.
+If two kinds are possible, the one that gives the bytes back is chosen: a uuid written as a string may be in any case,
+and a timestamp in nanoseconds does not fit Iceberg's microseconds, so they stay string and long. A time of day stays a
+number: Spark's Iceberg cannot load a table that has a column of time. A type that takes no bytes (null, a record
+without fields) has no column as a field; elsewhere it is a boolean.
 """
 
 from lakestream.contract.columns.avro_traits import Traits
@@ -47,9 +47,9 @@ from lakestream.contract.registry.avro.types import (
 
 ROOT_KEY = "value"
 DEPTH_MAX = 64
-"""Structs, lists and maps within each other. A schema may name its types one after the other and be deeper."""
+"""Levels of structs, lists and maps. A schema that names its types one after the other may be deeper."""
 FIXED_BYTES_MAX = 256
-"""Longer ones are binary: a fixed column takes its room in every row, also where it is null."""
+"""Longer ones are binary: a fixed column takes its full size in every row, even for null."""
 _LOGICAL = {
     "date": DATE,
     "timestamp-millis": TIMESTAMPTZ,
@@ -60,7 +60,7 @@ _LOGICAL = {
 
 
 def wanted_columns(schema: AvroSchema) -> tuple[Wanted, ...]:
-    """Raises CannotFollow if they are too many or too deep."""
+    """Raises CannotFollow if the columns are too many or too deep."""
     wanting = _Wanting(Traits(schema.type))
     if has_own_columns(schema.type, wanting.traits):
         assert isinstance(schema.type, AvroRecord)
@@ -74,7 +74,7 @@ def has_own_columns(root: AvroType, traits: Traits) -> bool:
 
 
 def only_branch(union: Union) -> AvroType | None:
-    """T, of a union of T and perhaps null."""
+    """T, for a union of T and perhaps null; otherwise None."""
     others = [branch for branch in union.branches if branch.kind != "null"]
     return others[0] if len(others) == 1 else None
 
@@ -84,7 +84,7 @@ def branch_key(branch: AvroType) -> str:
 
 
 def scalar_kind(type: Primitive | Fixed | Enum) -> str:
-    """Of what has no parts and takes bytes."""
+    """The kind of a type that has no parts and takes bytes."""
     logical = type.logical if isinstance(type, Primitive | Fixed) else None
     if logical is not None and logical.name in _LOGICAL:
         return _LOGICAL[logical.name]

@@ -1,11 +1,11 @@
-"""Columns that a JSON Schema wants: one for each property of its object.
+"""The columns that a JSON Schema wants: one for each property of its object.
 
     integer long · number double · boolean boolean · string string
     object with properties struct · array of such, or of one of the four, list · all else, and mixtures, JSON text
 
-Properties of allOf count as the schema's own, as do those of every branch of anyOf and oneOf, and `null` beside a type
-says nothing, since every column may be null. Dates, times and uuids stay strings, as they are written.
-An object that contains itself is JSON text inside itself, as is what lies too deep, or is too much.
+Properties of allOf count as the schema's own, as do those of every branch of anyOf and oneOf. A `null` next to a type
+changes nothing, since every column is nullable. Dates, times and uuids stay strings, as they are written. An object
+that contains itself is JSON text inside itself, as are objects that are too deep or too many.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,9 +24,9 @@ from lakestream.contract.registry.json_schema.keywords import (
 )
 
 DEPTH_MAX = 8
-"""Structs within each other."""
+"""Levels of structs."""
 PARTS_MAX = 1_000
-"""Columns with all their parts, before objects become text: a small schema may unfold to billions."""
+"""Columns with all their parts; beyond this, objects become text: a small schema may unfold to billions."""
 _KINDS = {
     frozenset(("integer",)): LONG,
     frozenset(("number",)): DOUBLE,
@@ -48,17 +48,17 @@ _Properties = dict[str, list[SchemaPlace]]
 
 
 class _Unfolding:
-    """From the outermost object inwards, as far as there is room."""
+    """Unfolds a schema from the outermost object inwards, as far as the limit allows."""
 
     def __init__(self, room: int) -> None:
         self._room = room
 
     def columns(self, properties: _Properties, around: frozenset[int]) -> tuple[Wanted, ...]:
-        """`around`: the schemas of the objects that these are properties of."""
+        """`around`: the schemas of the objects that hold these properties."""
         return tuple(self._wanted(key, places, around, 1) for key, places in properties.items())
 
     def _wanted(self, key: str, places: Sequence[SchemaPlace], around: frozenset[int], depth: int) -> Wanted:
-        """A property that several parts describe is of all the types that any of them allows."""
+        """The column of a property. If several parts describe it, it may have any type that one of them allows."""
         types = frozenset(one for place in places for one in _types(place)) - _NULL
         doc = next(iter(filter(None, map(_doc, places))), "")
         if types in _KINDS:
@@ -77,7 +77,7 @@ class _Unfolding:
         return Wanted(key=key, kind=LIST, children=(element,), doc=doc, as_it_is=True)
 
     def _element(self, items: SchemaPlace, around: frozenset[int], depth: int) -> Wanted | None:
-        """What a list can have."""
+        """The column of a list's elements; None if a list cannot have such."""
         types = _types(items) - _NULL
         if types != _OBJECT:
             return Wanted(key=_ELEMENT, kind=_KINDS[types]) if types in _KINDS else None
@@ -99,7 +99,7 @@ class _Unfolding:
 
 
 def _properties(places: Sequence[SchemaPlace]) -> tuple[_Properties, frozenset[int]]:
-    """What describes the properties of an object, and which schemas do so."""
+    """The descriptions of an object's properties, and the schemas that contain them."""
     found: _Properties = {}
     schemas = set[int]()
     for place in places:
@@ -113,7 +113,7 @@ def _properties(places: Sequence[SchemaPlace]) -> tuple[_Properties, frozenset[i
 
 
 def _items(places: Sequence[SchemaPlace]) -> SchemaPlace | None:
-    """What describes all elements of an array, if one place does."""
+    """The schema of all elements of an array, if a single one describes them."""
     items = [(part, items_of(keywords_of(part))) for place in places for part in _parts(place)]
     told = [(part, one) for part, one in items if one.first or one.rest is not True]
     if len(told) != 1:
@@ -123,7 +123,7 @@ def _items(places: Sequence[SchemaPlace]) -> SchemaPlace | None:
 
 
 def _types(place: SchemaPlace) -> frozenset[str]:
-    """What a value may be, or anything where that is not plain to see."""
+    """The types that a value may have; all types if the schema does not state them plainly."""
     place = followed(place)
     if place.schema is False:
         return frozenset()
@@ -137,7 +137,7 @@ def _types(place: SchemaPlace) -> frozenset[str]:
 
 
 def _parts(root: SchemaPlace) -> Iterator[SchemaPlace]:
-    """The schema and all that describe the same object. Each but once: a schema may refer to itself."""
+    """The schema and all schemas that describe the same object, each once: a schema may refer to itself."""
     waiting, seen = [root], set[int]()
     while waiting:
         place = followed(waiting.pop(0))

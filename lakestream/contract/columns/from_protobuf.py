@@ -1,10 +1,10 @@
-"""Columns from Protobuf: a message's fields, known by their numbers, so that names may change.
+"""Columns from Protobuf: a message's fields, identified by their numbers, so that names may change.
 
     int32 int | uint32, int64 long | uint64 decimal(20,0) | enum string | Timestamp timestamptz | StringValue... string
     message struct | repeated list | map map | a oneof's members: columns of which at most one is not null
 
-A message that contains itself would be a struct without end: where it comes again inside itself it is JSON text. So are
-google.protobuf.Struct and its kin, which are JSON. A message without fields has nothing to show and gets no column.
+A message that contains itself would be an endless struct: inside itself it is JSON text. So are google.protobuf.Struct
+and its kin, which are JSON. A message without fields has no contents and gets no column.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ from lakestream.contract.registry.protobuf.format import ProtoSchema
 from lakestream.model.registry_errors import InvalidSchema
 
 DEPTH_MAX = 32
-"""Messages within messages that become structs; what lies deeper is JSON text."""
+"""Levels of messages that become structs; a deeper message is JSON text."""
 UNSIGNED_LONG = decimal(20, 0)
 
 SCALAR_KINDS = {
@@ -53,7 +53,7 @@ _JSON = frozenset(f"google.protobuf.{name}" for name in ("Struct", "Value", "Lis
 
 
 def wanted_columns(schema: ProtoSchema, message: str = "") -> tuple[Wanted, ...]:
-    """Of the message of this full name, or of the file's first. Raises CannotFollow, InvalidSchema."""
+    """The columns of the message with this full name, or of the file's first. Raises CannotFollow, InvalidSchema."""
     return _Wanting().fields(message_of(schema, message), ())
 
 
@@ -75,7 +75,7 @@ def is_map(field: Any) -> bool:
 
 
 class _Wanting:
-    """One schema: counts what it wants, since messages that share parts grow beyond all bounds when written out."""
+    """Unfolds one schema and counts its columns: messages that share parts may unfold without bound."""
 
     def __init__(self) -> None:
         self._nodes = 0
@@ -102,7 +102,7 @@ class _Wanting:
         return self._wanted(key=str(field.number), name=field.name, kind=MAP, children=(children[0], children[1]))
 
     def _one(self, field: Any, key: str, name: str | None, path: tuple[str, ...]) -> Wanted | None:
-        """The field, or one element of it."""
+        """The column of the field, or of one element of it."""
         message = field.message_type
         if message is None:
             return self._wanted(key=key, name=name, kind=SCALAR_KINDS[field.type])

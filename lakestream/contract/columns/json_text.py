@@ -1,7 +1,7 @@
 """JSON text: a string column whose values are JSON of any kind, byte for byte as written, strings in their quotes.
 
-What has no better column is kept so: objects, arrays, and fields whose values are now of one kind and now of another.
-The column's doc says it, in the layout and to everyone who looks at the table.
+It holds values that have no better column: objects, arrays, and fields whose values are of varying kinds. The column's
+doc marks it as JSON text, in the layout and for everyone who looks at the table.
 """
 
 from lakestream.contract.columns.column import Column
@@ -9,7 +9,7 @@ from lakestream.contract.columns.kinds import STRING
 from lakestream.contract.columns.wanted import Wanted
 
 JSON_TEXT = "json"
-"""What `Decoded.unknown` says of a key whose values only such a column could hold."""
+"""The type in `Decoded.unknown` of a key whose values only such a column could hold."""
 _DOC = "JSON text"
 
 

@@ -1,7 +1,7 @@
 """Kinds of columns: Iceberg's primitives by their names, and the three that have children.
 
 A column may be read as a wider kind than it was written: Iceberg promotes int to long, float to double and a decimal to
-one of more digits. `wider` is that rule, in both directions.
+one of more digits. `wider` implements that rule, in both directions.
 """
 
 import re
@@ -12,7 +12,7 @@ NESTED = frozenset((STRUCT, LIST, MAP))
 BOOLEAN, INT, LONG, FLOAT, DOUBLE = "boolean", "int", "long", "float", "double"
 DATE, TIME, TIMESTAMP, TIMESTAMPTZ = "date", "time", "timestamp", "timestamptz"
 STRING, UUID, BINARY = "string", "uuid", "binary"
-"""Besides: decimal(p,s) and fixed[n]."""
+"""There are also decimal(p,s) and fixed[n]."""
 
 DECIMAL_DIGITS_MAX = 38
 
@@ -41,7 +41,7 @@ def fixed_size(kind: str) -> int | None:
 
 
 def wider(one: str, other: str) -> str | None:
-    """The kind that holds both, or None where no column can."""
+    """The kind that holds both, or None if no column can."""
     if one == other:
         return one
     found = _WIDER.get((one, other)) or _WIDER.get((other, one))

@@ -1,14 +1,14 @@
-"""The layout: all columns that a topic's contract ever gave its table, with ids that are never given twice.
+"""The layout: all columns that a topic's contract ever gave its table, with ids that are never reused.
 
     layout = layout.merged(wanted)        # columns of values
     layout = layout.merged_keys(wanted)   # columns of keys; both grow, or raise CannotFollow, and nothing has changed
 
-Keys have columns of their own, which no field of a value can be taken for, whatever it is called; ids and names are
-given out together, so that all of them can stand in one table.
+Keys have columns of their own, never confused with a field of values, whatever that is called in its schema. Column
+ids and names are unique over both, so that all columns can stand in one table.
 
-It is kept in a property of the table and in every file that has such columns. Ids are counted from 1; columns that
-engines add to the table are numbered far above (see storage/tablefile/format/columns.py), so the two never meet.
-A schema that drops a field leaves the column; one that comes back finds it again.
+A property of the table keeps the layout, and so does every file that has such columns. Ids are counted from 1; columns
+that engines add to the table are numbered far above (see storage/tablefile/format/columns.py), so the two never meet.
+If a schema drops a field, its column stays; a field that comes back gets it again.
 """
 
 import json
@@ -24,9 +24,9 @@ from lakestream.contract.columns.wanted import Wanted
 
 VERSION = 1
 VERSION_WITH_KEYS = 2
-"""Of a layout that has columns of keys. One without is written as it was before there were any."""
+"""The version of a layout that has columns of keys. A layout without them is still written as version 1."""
 NODES_MAX = 2_000
-"""Columns with all their parts. Engines and Parquet get slow long before."""
+"""Columns with all their parts. Engines and Parquet get slow long before this."""
 
 
 class CannotFollow(ValueError):
@@ -36,9 +36,9 @@ class CannotFollow(ValueError):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     columns: tuple[Column, ...] = ()
-    """Of values."""
+    """Columns of values."""
     key_columns: tuple[Column, ...] = ()
-    """Of keys."""
+    """Columns of keys."""
     next_id: int = 1
 
     @property
@@ -46,13 +46,13 @@ class Layout:
         return self.columns + self.key_columns
 
     def merged(self, wanted: Sequence[Wanted]) -> "Layout":
-        """With everything that `wanted` asks for. The same layout, if it has all of it already."""
+        """The layout with all `wanted` columns. The same layout if it has all of them already."""
         growing = _Growing(self.next_id)
         columns = growing.fields(self.columns, wanted, "", taken=self.key_columns)
         return self if columns == self.columns else _checked(replace(self, columns=columns, next_id=growing.next_id))
 
     def merged_keys(self, wanted: Sequence[Wanted]) -> "Layout":
-        """The same for the columns of keys."""
+        """`merged` for the columns of keys."""
         growing = _Growing(self.next_id)
         columns = growing.fields(self.key_columns, wanted, "", taken=self.columns)
         if columns == self.key_columns:
@@ -90,7 +90,7 @@ def _checked(layout: Layout) -> Layout:
 
 
 class _Growing:
-    """One merge: hands out ids."""
+    """The state of one merge: assigns ids."""
 
     def __init__(self, next_id: int) -> None:
         self.next_id = next_id
@@ -98,7 +98,7 @@ class _Growing:
     def fields(
         self, present: tuple[Column, ...], wanted: Sequence[Wanted], path: str, taken: tuple[Column, ...] = ()
     ) -> tuple[Column, ...]:
-        """`taken`: others that stand beside them, whose names are not to be had."""
+        """`taken`: sibling columns whose names must not be reused."""
         columns = list(present)
         names = {column.name.lower() for column in (*columns, *taken)}
         matches = matched(present, [(one.key, *one.aliases) for one in wanted])
@@ -114,7 +114,7 @@ class _Growing:
         return tuple(columns)
 
     def grown(self, column: Column, wanted: Wanted, taken: set[str], path: str) -> Column:
-        if wanted.key not in column.keys:  # an older version, whose key the column had before, takes no name back
+        if wanted.key not in column.keys:  # an older version, with a former key, does not change the name back
             column = _renamed(column, wanted, taken)
         if wanted.as_it_is and _is_text_of_the_other(column, wanted):
             return column
@@ -153,7 +153,7 @@ class _Growing:
 
 
 def _is_text_of_the_other(column: Column, wanted: Wanted) -> bool:
-    """Whether one of them is JSON text where the other has parts."""
+    """Whether one of them is JSON text and the other has parts."""
     if wanted.kind in NESTED:
         return holds_json_text(column)
     return wanted.kind == STRING and column.kind in NESTED

@@ -1,17 +1,18 @@
-"""Which column is whose: the fields of one schema find their columns by the keys that these ever had."""
+"""Matches the fields of a schema to columns, by the current and former keys of both."""
 
 from collections.abc import Sequence
 
 from lakestream.contract.columns.column import Column, find
 
 Keys = tuple[str, ...]
-"""A field's key, then those it had before."""
+"""A field's key, then its former ones."""
 
 
 def matched(columns: Sequence[Column], fields: Sequence[Keys]) -> list[Column | None]:
-    """For each field its column, or None. No column is given to two.
+    """For each field its column, or None. No column is assigned twice.
 
-    A column belongs to the field that has its present key. Others may have it by a former key, the first one first.
+    A column belongs to the field that has its present key. Otherwise the first field that matches it by a former
+    key gets it.
     """
     present = {keys[0] for keys in fields}
     claimed: set[int] = set()

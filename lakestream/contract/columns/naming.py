@@ -1,6 +1,6 @@
-"""Names of columns: as the schema has them where engines can live with it, else the nearest name they can.
+"""Names of columns: the schema's names if engines accept them, otherwise the nearest name that they accept.
 
-A name is chosen once and recorded in the layout, so that it stays whatever comes later.
+A name is chosen once and recorded in the layout, so that it never changes by itself.
 """
 
 from collections.abc import Collection
@@ -18,7 +18,7 @@ _SYSTEM_PREFIX = "__"
 
 
 def column_name(wanted: str, taken: Collection[str]) -> str:
-    """`taken`: names of its siblings, in lower case, since some engines tell no case apart."""
+    """`taken`: names of its siblings, in lower case, since some engines ignore case."""
     plain = "".join(one for one in wanted.translate(_ODD) if one.isprintable())[:NAME_CHARACTERS_MAX] or "_"
     if plain.startswith(_SYSTEM_PREFIX) or plain.lower() in _TAKEN:
         plain = f"user{plain}"

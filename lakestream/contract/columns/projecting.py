@@ -1,7 +1,7 @@
-"""Columns as an engine gives them, by the names and kinds of today, back to how a file has them: by field id.
+"""Projects columns from an engine, with today's names and kinds, back to the columns of a file, by field id.
 
-Between the two lie renamed columns, new parts of structs, wider numbers. Engines also have their own types for some:
-text for a uuid, bytes of any length for a fixed one.
+The two may differ by renamed columns, new fields of structs and wider numbers. Engines also have their own types for
+some kinds: text for a uuid, bytes of any length for a fixed one.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,7 @@ from lakestream.contract.columns.kinds import LIST, MAP, STRUCT, UUID
 
 
 def projected(rows: pa.RecordBatch, today: Sequence[Column], wanted: Sequence[Column]) -> pa.RecordBatch:
-    """The columns `wanted`. Raises LookupError where `today` knows nothing of one, and ArrowInvalid where one of them
-    does not fit."""
+    """The columns `wanted`. Raises LookupError if `today` lacks one, and ArrowInvalid if values do not fit."""
     by_id = {column.id: column for column in today}
     columns = [_as(rows.column(by_id[column.id].name), by_id[column.id], column) for column in wanted]
     return pa.RecordBatch.from_arrays(columns, schema=arrow_schema(wanted))

@@ -1,4 +1,4 @@
-"""What a writer's schema wants of its table: columns by the schema's own names, not yet with ids."""
+"""The columns that a writer's schema wants of its table: by the schema's own names, not yet with ids."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ class Wanted:
     """
 
     key: str
-    """What tells it from its siblings in the schema: a name in Avro and JSON, a field's number in Protobuf."""
+    """Its identity among its siblings in the schema: a name in Avro and JSON, a field's number in Protobuf."""
     kind: str
     children: tuple["Wanted", ...] = ()
     name: str | None = None
-    """What the column should be called; None: like its key."""
+    """The column's desired name; None: its key."""
     aliases: tuple[str, ...] = ()
-    """Keys that it had before."""
+    """Its former keys."""
     doc: str = ""
     as_it_is: bool = False
-    """Whether the table may keep what it has for it: text where parts are wanted, or parts where text is wanted."""
+    """Whether the table may keep its present column: text where parts are wanted, or parts where text is wanted."""

@@ -1,1 +1,1 @@
-"""The schema registry, free of any wire: subjects, versions, compatibility, in three formats."""
+"""The schema registry, independent of any protocol: subjects, versions, compatibility, in three formats."""

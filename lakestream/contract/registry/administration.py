@@ -1,4 +1,4 @@
-"""Deleting, and the settings of subjects. Nothing of it is done to a subject that is read-only, but to change that."""
+"""Deletes schemas and changes the settings of subjects. A read-only subject allows only a change of its mode."""
 
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.rules.registry_rules import unknown_subject
@@ -20,7 +20,7 @@ class SubjectAdministration:
     # --- deleting ------------------------------------------------------------------------------
 
     async def delete_version(self, subject: str, version: int | None, *, permanent: bool) -> int:
-        """None: the latest. Which one it was. Raises as the store does, and NotPermitted."""
+        """Delete a version (None: the latest) and return its number. Raises the store's errors, and NotPermitted."""
         view = await self._writable(subject)
         if version is None:
             shown = view.versions if permanent else view.live
@@ -31,11 +31,11 @@ class SubjectAdministration:
         return version
 
     async def delete_subject(self, subject: str, *, permanent: bool) -> list[int]:
-        """Which versions these were."""
+        """Delete all versions and return their numbers."""
         await self._writable(subject)
         return await self._store.delete_subject(subject, permanent=permanent)
 
-    # --- settings; of all subjects under the name GLOBAL_SUBJECT -------------------------------
+    # --- settings; GLOBAL_SUBJECT stands for all subjects -----------------------------------------
 
     async def compatibility(self, subject: str, *, or_general: bool) -> SubjectSettings:
         """Raises CompatibilityNotSet, unless `or_general`."""
@@ -47,14 +47,15 @@ class SubjectAdministration:
         return view.own
 
     async def set_compatibility(self, subject: str, level: Compatibility | None, normalize: bool | None) -> None:
-        """What is None stays as it is."""
+        """Set both; None leaves a setting unchanged."""
         own = (await self._writable(subject)).own
         await self._store.set_compatibility(
             subject, level or own.compatibility, own.normalize if normalize is None else normalize
         )
 
     async def unset_compatibility(self, subject: str) -> SubjectSettings:
-        """What was in force. Raises UnknownSubject if the subject had none of its own."""
+        """Return to the general setting. Returns the former one. Raises UnknownSubject if the subject had none of its
+        own."""
         view = await self._writable(subject)
         if subject != GLOBAL_SUBJECT and view.own.compatibility is None and view.own.normalize is None:
             raise unknown_subject(subject)
@@ -72,7 +73,8 @@ class SubjectAdministration:
         await self._store.set_mode(subject, mode, force=force)
 
     async def unset_mode(self, subject: str) -> Mode:
-        """What was in force. Raises UnknownSubject if the subject had none of its own."""
+        """Return to the general mode. Returns the former one. Raises UnknownSubject if the subject had none of its
+        own."""
         view = await self._store.subject_view(subject)
         if subject != GLOBAL_SUBJECT and view.own.mode is None:
             raise unknown_subject(subject)

@@ -1,4 +1,4 @@
-"""Hold a schema against earlier versions: loaded one by one, parsed and compared beside the event loop."""
+"""Checks a schema against earlier versions: loads them one by one, and parses and compares them in a thread."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,7 +22,7 @@ class RegistrationChecks:
         self._threads = threads
 
     async def reasons(self, new: Understood, level: Compatibility, versions: Sequence[VersionEntry]) -> list[str]:
-        """Why the schema breaks one of the versions, and which; nothing if it breaks none. At most REASONS_MAX."""
+        """Why the schema breaks one of the versions, and which one; empty if it breaks none. At most REASONS_MAX."""
         comparison, found, size = Comparison(), list[str](), 0
         for entry in versions:
             old = (await self._store.schemas([entry.schema_id])).get(entry.schema_id)

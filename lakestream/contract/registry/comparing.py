@@ -1,8 +1,8 @@
-"""What comparisons in every format share: differences, pairs seen before, and an end to patience.
+"""Shared parts of the comparisons of all formats: differences, a memory of compared pairs, and a limit of work.
 
-A schema may contain itself. A pair of types that is being compared further up is taken to fit: if it does not, that is
-found further up. A pair that was found not to fit never fits. A pair that fits is remembered only if nothing that is
-still open was taken for granted meanwhile.
+A schema may contain itself. A pair of types whose comparison is already under way further up is assumed to fit: if it
+does not, the comparison further up finds that. A pair that was found not to fit never fits. A pair that fits is
+remembered only if its comparison assumed nothing that is still undecided.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ Differences = list[Incompatibility]
 
 
 class Comparison:
-    """One request's comparisons, however many versions they cover."""
+    """The comparisons of one request, over all versions."""
 
     def __init__(self, comparisons_max: int = COMPARISONS_MAX) -> None:
         self._left = comparisons_max
@@ -37,7 +37,7 @@ class Comparison:
         self._held: list[object] = []
 
     def pair(self, writer: object, reader: object, compare: Callable[[], Differences]) -> Differences:
-        """The differences of a pair of types, which are told apart by being the same objects."""
+        """The differences of a pair of types, which are identified as objects."""
         key = (id(writer), id(reader))
         if key in self._known:
             return self._known[key]
@@ -58,7 +58,7 @@ class Comparison:
         finally:
             del self._open[key]
         if differences or self._assumed_depth >= depth:
-            self._held += (writer, reader)  # an id is only theirs while they live
+            self._held += (writer, reader)  # keep them alive: an id is unique only among living objects
             self._known[key] = differences
         self._assumed_depth = min(outer, self._assumed_depth)
         return differences

@@ -1,4 +1,4 @@
-"""Who else must be able to live with a new version: the tables of topics that take their columns from the subject."""
+"""The interface to the tables that must be able to follow a new version: those that take columns from the subject."""
 
 from typing import Protocol
 
@@ -8,13 +8,13 @@ from lakestream.model.registry import SubjectView
 
 class Followers(Protocol):
     async def reasons(self, subject: str, new: Understood, view: SubjectView) -> list[str]:
-        """Why a table could not follow, and which column it is; nothing if all can. Whatever the subject's level: a
-        table cannot choose not to follow."""
+        """Why a table could not follow, and which column is to blame; empty if all can. The subject's level does not
+        matter: a table cannot choose not to follow."""
         ...
 
 
 class NoFollowers:
-    """A registry for its own sake."""
+    """For a registry without tables."""
 
     async def reasons(self, subject: str, new: Understood, view: SubjectView) -> list[str]:
         return []

@@ -1,4 +1,4 @@
-"""JSON text that came from outside: parsed within bounds, and written again without spaces."""
+"""Parses untrusted JSON text within bounds, and writes it again without spaces."""
 
 import json
 import math
@@ -34,7 +34,7 @@ def _no_number(constant: str) -> NoReturn:
 
 
 def _must_be_bounded(value: Any) -> None:
-    """Level by level, so that a deep value cannot exhaust the stack of the check itself."""
+    """Checks level by level, so that a deep value cannot exhaust the stack of the check itself."""
     level, nodes = [value], 0
     for _ in range(NESTING_MAX + 1):
         if not level:

@@ -1,4 +1,4 @@
-"""Compatibility levels: which versions a new one is held against, and who must be able to read whose data."""
+"""Compatibility levels: which versions a new one is compared with, and who must be able to read whose data."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ _TRANSITIVE = {
 
 
 def held_against(level: Compatibility, live: Sequence[VersionEntry]) -> list[VersionEntry]:
-    """Newest first: it is the likeliest to be broken."""
+    """The versions to compare with, newest first: it is the most likely to be broken."""
     if level is Compatibility.NONE:
         return []
     return list(reversed(live)) if level in _TRANSITIVE else list(live[-1:])
@@ -31,7 +31,7 @@ def held_against(level: Compatibility, live: Sequence[VersionEntry]) -> list[Ver
 def reasons_against(
     level: Compatibility, format: SchemaFormat, old: Any, new: Any, version: int, comparison: Comparison
 ) -> list[str]:
-    """Blocking. Why the new schema breaks the old one at this level; nothing if it does not."""
+    """Blocking. Why the new schema breaks the old one at this level; empty if it does not."""
     rules, found = FORMATS[format], list[str]()
     if level in _BACKWARD:
         broken = rules.breaks(writer=old, reader=new, comparison=comparison)

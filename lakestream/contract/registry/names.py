@@ -1,4 +1,4 @@
-"""Names of subjects, and which version a client means."""
+"""Parses and checks names of subjects and numbers of versions in requests."""
 
 import re
 
@@ -9,12 +9,12 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _RESERVED = ("__GLOBAL", "__EMPTY")
 _CONTEXT = ":."
 _THE_CONTEXT = ":.:"
-"""The only one that there is, spelled out before a subject's name."""
+"""The only context, written before a subject's name."""
 _ALL_CONTEXTS = ":*:"
 
 
 def checked_subject(name: str) -> str:
-    """As it is called within the only context. Raises InvalidSubject."""
+    """The subject's name within the only context. Raises InvalidSubject."""
     name = name.removeprefix(_THE_CONTEXT)
     if not name or name in _RESERVED or len(name) > SUBJECT_NAME_CHARACTERS_MAX or _CONTROL.search(name):
         raise InvalidSubject(
@@ -27,7 +27,8 @@ def checked_subject(name: str) -> str:
 
 
 def subject_prefix(text: str) -> str:
-    """What names begin with, as clients ask for them that know of contexts: in this one, or in all."""
+    """The prefix of subject names to list, from the form that clients with contexts send: in this context, or in
+    all."""
     return text.removeprefix(_THE_CONTEXT).removeprefix(_ALL_CONTEXTS)
 
 

@@ -1,4 +1,4 @@
-"""What the registry asks of a format: to parse a schema with what it refers to, and to say what breaks."""
+"""The interface of a format to the registry: parse a schema with its references, and find what breaks readers."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeVar
@@ -9,35 +9,37 @@ S = TypeVar("S")
 
 
 class Referred(NamedTuple):
-    """A schema that others refer to by `name`. Whatever it refers to itself comes before it."""
+    """A schema that others refer to by `name`. Its own references come before it."""
 
     name: str
     text: str
 
 
 class Format(Protocol[S]):
-    """`S` is the format's own picture of a schema."""
+    """`S` is the format's own representation of a schema."""
 
     def parse(self, text: str, referred: Sequence[Referred]) -> S:
-        """Raises InvalidSchema, saying where and why."""
+        """Raises InvalidSchema with place and reason."""
         ...
 
     def canonical(self, schema: S) -> str:
-        """The text under which it is stored: the same for schemas that differ in nothing that means anything."""
+        """The text under which it is stored: the same for schemas that do not differ in meaning."""
         ...
 
     def normalized(self, schema: S) -> str:
-        """The same, also for schemas that differ only in an order that means nothing."""
+        """The canonical text, the same also for schemas that differ only in an order without meaning."""
         ...
 
     def written(self, schema: S, form: str) -> str | None:
-        """In another form that clients may ask for (Avro: resolved, Protobuf: serialized). None: no such form."""
+        """The schema in another form that clients may ask for (Avro: resolved, Protobuf: serialized). None: no such
+        form."""
         ...
 
     def breaks(self, *, writer: S, reader: S, comparison: Comparison) -> Differences:
-        """Why data written with `writer` cannot be read with `reader`; nothing if it can."""
+        """Why data written with `writer` cannot be read with `reader`; empty if it can."""
         ...
 
     def retracts(self, *, old: S, new: S) -> Differences:
-        """What the old version promised of its successors and the new one does not keep, readable or not."""
+        """Promises of the old version about its successors that the new one breaks, whether it can read the data or
+        not."""
         ...

@@ -1,9 +1,9 @@
-"""The schema registry: what a client may ask of it.
+"""The schema registry: registers schemas, and finds, compares and lists their versions.
 
-    register:  resolve references -> parse -> known already? -> hold against earlier versions, and tables -> store
+    register:  resolve references -> parse -> known already? -> compare with earlier versions, and tables -> store
 
-Parsing and comparing happen beside the event loop and outside of any transaction. If the subject changes meanwhile, the
-schema is judged anew; within one process registrations to a subject follow one another.
+Parsing and comparing run in threads and outside of any transaction. If the subject changes meanwhile, the schema is
+checked again; within one process registrations to a subject run one after another.
 """
 
 import asyncio
@@ -115,7 +115,7 @@ class Registry:
         self, subject: str, submitted: Submitted, *, version: int | None, all: bool = False, normalize: bool = False
     ) -> list[str]:
         """Why the schema would break the version (None: the latest), or those that its level names (`all`), and why a
-        table could not follow it; nothing if it would not. Raises UnknownVersion, InvalidSchema."""
+        table could not follow it; empty if it would not. Raises UnknownVersion, InvalidSchema."""
         view = await self._store.subject_view(checked_subject(subject))
         new = await self._understood(submitted, normalize=normalize or view.normalize)
         if all:
@@ -162,7 +162,7 @@ class Registry:
         return found
 
     async def in_form(self, body: SchemaBody, form: str) -> SchemaBody:
-        """In the form that a client asks for; '' is the one in which it is stored. Raises InvalidSchema."""
+        """The schema in the form that a client asks for; '' is the stored one. Raises InvalidSchema."""
         if not form:
             return body
         referred = await self._references.referred(body.references, body.format)

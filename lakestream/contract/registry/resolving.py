@@ -1,4 +1,4 @@
-"""Follow references, through references: everything a schema needs, each before those that need it, within bounds."""
+"""Resolves references, also indirect ones: all schemas that a schema needs, in order of dependency, within bounds."""
 
 from lakestream.contract.registry.limits import REFERENCE_DEPTH_MAX, REFERRED_BYTES_MAX, REFERRED_SCHEMAS_MAX
 from lakestream.contract.registry.parsed import Referred
@@ -13,11 +13,11 @@ class References:
         self._store = store
 
     async def pinned(self, references: tuple[SchemaReference, ...]) -> tuple[SchemaReference, ...]:
-        """With the version that 'latest' is now."""
+        """The references, with the current version in place of 'latest'."""
         return tuple([await self._pinned(reference) for reference in references])
 
     async def referred(self, references: tuple[SchemaReference, ...], format: SchemaFormat) -> list[Referred]:
-        """Raises InvalidSchema, SchemaTooLarge."""
+        """All schemas that the references lead to. Raises InvalidSchema, SchemaTooLarge."""
         closure = _Closure(format)
         await self._follow(references, closure, 1)
         return list(closure.found.values())
@@ -48,7 +48,7 @@ class References:
 
 
 class _Closure:
-    """What was found so far, by name."""
+    """The schemas found so far, by name."""
 
     def __init__(self, format: SchemaFormat) -> None:
         self.found: dict[str, Referred] = {}

@@ -1,4 +1,4 @@
-"""A schema as a client submits it, and what it becomes: parsed, in canonical form, with its identity."""
+"""A schema as a client submits it, and its parsed, canonical form with its identity."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,12 +20,12 @@ FORMATS: dict[SchemaFormat, Format[Any]] = {
 }
 
 LATEST = -1
-"""As the version of a reference: the newest there is when the schema is registered."""
+"""As the version of a reference: the newest one at the time of registration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submitted:
-    """Id and version are given only by an import."""
+    """Only an import gives id and version."""
 
     format: SchemaFormat
     text: str
@@ -74,12 +74,12 @@ def understood(submitted: Submitted, referred: list[Referred], *, normalize: boo
 
 
 def parsed_body(body: SchemaBody, referred: list[Referred]) -> Any:
-    """Blocking. What was stored was parsed before, and parses again."""
+    """Blocking. A stored schema was parsed before, and parses again."""
     return FORMATS[body.format].parse(body.text, referred)
 
 
 def in_form(body: SchemaBody, referred: list[Referred], form: str) -> SchemaBody:
-    """Blocking. The text in another form that clients may ask for. Raises InvalidSchema if there is none such."""
+    """Blocking. The text in another form that clients may ask for. Raises InvalidSchema if there is no such form."""
     format = FORMATS[body.format]
     text = format.written(format.parse(body.text, referred), form)
     if text is None:

@@ -1,1 +1,1 @@
-"""A topic's contract: its configs, its writers and columns, and how it grows."""
+"""A topic's contract: its configs, its writers and columns, and its growth."""

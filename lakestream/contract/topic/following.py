@@ -1,9 +1,9 @@
-"""Whether the tables of topics can follow a schema that is about to be registered under their subject.
+"""Checks whether the tables of topics can follow a schema that is about to be registered under their subject.
 
     columns of all versions, one after another -> + those of the new one -> CannotFollow: which column, and why
 
-What the table could not follow, records of it would be set aside for ever. So it is told to whoever registers it. A
-version from before the topic that could not be followed then is passed over, as the table passes over its records.
+Compaction would set aside all records of a schema that the table cannot follow, so the registration is refused. A
+version that is older than the topic and could not be followed is skipped, as the table skips its records.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ from lakestream.model.registry import SchemaFormat, SubjectView
 from lakestream.world.threads import Threads
 
 VERSIONS_KEPT_MAX = 1_000
-"""Columns of versions that were asked for, kept for the next registration to the same subjects."""
+"""The number of versions whose columns are kept for the next registration to the same subjects."""
 
 
 class FollowingTables:
@@ -48,8 +48,8 @@ class FollowingTables:
         return list(found)
 
     async def _followers(self, subject: str) -> list[tuple[str, str, str]]:
-        """('values' or 'keys', a topic, and the message that they are). Of topics with the same message one is as good
-        as another."""
+        """('values' or 'keys', a topic, and the message of its records). Topics with the same message are
+        interchangeable."""
         found: dict[tuple[str, str], str] = {}
         for topic in (await self._store.topics()).topics:
             config = value_config_of(topic.name, topic.config)
@@ -72,7 +72,7 @@ class FollowingTables:
 
 
 def _why_not(new: Understood, message: str, versions: Iterable[tuple[Wanted, ...]], *, of_keys: bool) -> str | None:
-    """Blocking."""
+    """Blocking. The reason why a table could not follow, or None."""
     layout = Layout()
     for wanted in versions:
         layout = _merged_or_same(layout, wanted)

@@ -1,6 +1,6 @@
-"""A contract that grows: schemas and keys that records turned out to need become writers and columns.
+"""Grows a contract: schemas and keys that records turned out to need become writers and columns.
 
-What cannot become columns is remembered with its reason and stops nothing: those records are set aside.
+If a schema cannot become columns, the contract remembers the reason, and its records are set aside. Nothing stops.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ class GrowingContracts:
         self._keys = GrowingKeys(writers)
 
     async def grown(self, contract: TopicContract, needs: Needs, config: ValueConfig) -> TopicContract:
-        """With all that the needs ask for, as far as it can be had."""
+        """The contract with everything that the needs ask for, as far as possible."""
         contract = await self._grown(contract, needs, config)
         if needs.of_keys is None or config.key is None or contract.key is None:
             return contract
@@ -34,12 +34,12 @@ class GrowingContracts:
         for id in sorted(needs.schema_ids):
             contract = await self._with_schema(contract, id, message_for(id, contract.writers, needs, config))
         if needs.detected is ValueMode.FRAMED:
-            known = bool(contract.writers or contract.unfit)  # else zeros stood in front by chance
+            known = bool(contract.writers or contract.unfit)  # otherwise the zeros in front were a coincidence
             return replace(contract, mode=ValueMode.FRAMED if known else ValueMode.RAW, declared=known)
         return _with_keys(contract, needs) if needs.keys else contract
 
     async def following_latest(self, contract: TopicContract, config: ValueConfig) -> TopicContract:
-        """For values without an id: read by the newest schema of the subject. Raises CannotFollow, saying what is
+        """For values without an id: read them with the newest schema of the subject. Raises CannotFollow with what is
         missing."""
         id = await self._writers.latest_id(config.subject)
         if id is None:
@@ -52,13 +52,13 @@ class GrowingContracts:
         return replace(contract, mode=ValueMode.PLAIN, layout=layout, writers=(writer,), declared=True)
 
     async def with_latest_keys(self, contract: TopicContract, key: KeyContract, config: PartConfig) -> TopicContract:
-        """The same for keys."""
+        """`following_latest` for keys."""
         return await self._keys.following_latest(contract, key, config)
 
     async def _with_schema(self, contract: TopicContract, id: int, message: ProtobufMessage) -> TopicContract:
         found = await self._writers.by_id_or_why(id, message=message)
         if found is None:
-            return contract  # it may be registered yet; until then its records are set aside
+            return contract  # it may be registered later; until then its records are set aside
         if isinstance(found, str):
             return replace(contract, unfit={**contract.unfit, id: found})
         try:
@@ -72,4 +72,4 @@ def _with_keys(contract: TopicContract, needs: Needs) -> TopicContract:
     try:
         return replace(contract, layout=grown_by_unknown(needs.keys, contract.layout))
     except CannotFollow:
-        return contract  # the table has as many columns as it can: such rows keep their bytes
+        return contract  # the table has its maximum of columns: such rows keep their bytes

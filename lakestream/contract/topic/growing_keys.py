@@ -1,6 +1,6 @@
-"""What a contract learns of keys: schemas that they turned out to need become writers and columns.
+"""Grows the keys' part of a contract: schemas that keys turned out to need become writers and columns.
 
-A schema that cannot become columns is remembered with its reason; its keys stay bytes, as all keys are beside that.
+If a schema cannot become columns, the contract remembers the reason; its keys are in the table as bytes only.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class GrowingKeys:
         self._writers = writers
 
     async def grown(self, contract: TopicContract, key: KeyContract, needs: Needs, config: PartConfig) -> TopicContract:
-        """With all that the needs of keys ask for, as far as it can be had."""
+        """The contract with everything that the needs of keys ask for, as far as possible."""
         if needs.detected is ValueMode.RAW:
             return replace(contract, key=replace(key, mode=ValueMode.RAW))
         if needs.detected is ValueMode.PLAIN:
@@ -32,14 +32,14 @@ class GrowingKeys:
             message = message_for(id, key.writers, needs, config)
             contract, key = await self._with_schema(contract, key, id, message)
         if needs.detected is ValueMode.FRAMED:
-            known = bool(key.writers or key.unfit)  # else zeros stood in front by chance
+            known = bool(key.writers or key.unfit)  # otherwise the zeros in front were a coincidence
             key = replace(key, mode=ValueMode.FRAMED if known else ValueMode.RAW, declared=known)
         contract = replace(contract, key=key)
         contract = _with_fields(contract, needs) if needs.keys else contract
         return _with_single(contract, needs.single) if needs.single else contract
 
     async def following_latest(self, contract: TopicContract, key: KeyContract, config: PartConfig) -> TopicContract:
-        """For keys without an id: read by the newest schema of the subject. Raises CannotFollow, saying what is
+        """For keys without an id: read them with the newest schema of the subject. Raises CannotFollow with what is
         missing."""
         id = await self._writers.latest_id(config.subject)
         if id is None:
@@ -57,7 +57,7 @@ class GrowingKeys:
     ) -> tuple[TopicContract, KeyContract]:
         found = await self._writers.by_id_or_why(id, message=message)
         if found is None:
-            return contract, key  # it may be registered yet
+            return contract, key  # it may be registered later
         if isinstance(found, str):
             return contract, replace(key, unfit={**key.unfit, id: found})
         try:
@@ -68,7 +68,7 @@ class GrowingKeys:
 
 
 def message_for(id: int, writers: Sequence[Writer], needs: Needs, config: PartConfig) -> ProtobufMessage:
-    """Of a schema that is to be read: as the configs say, as it was with schemas before, or as its values say."""
+    """The message of a schema to be read: from the configs, from earlier schemas, or from its values."""
     usual = next((writer.message for writer in writers if writer.message), "")
     return ProtobufMessage(name=config.message, usual=usual, place=needs.places.get(id, ()))
 
@@ -84,7 +84,7 @@ def _with_fields(contract: TopicContract, needs: Needs) -> TopicContract:
     try:
         return replace(contract, layout=contract.layout.merged_keys(wanted_of_keys(JSON_WRITER, wanted)))
     except CannotFollow:
-        return contract  # the table has as many columns as it can
+        return contract  # the table has its maximum of columns
 
 
 def _with_single(contract: TopicContract, found: str) -> TopicContract:

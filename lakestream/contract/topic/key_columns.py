@@ -1,10 +1,10 @@
-"""Where keys stand in a table: the fields of a record in a struct `key`, a key that is no record in a column `key`.
+"""The columns of keys in a table: a struct `key` with the fields of a record, or a column `key` for any other key.
 
-    wanted_of_keys(writer, wanted) -> what the layout is to have        when the contract learns of the writer
-    key_place(writer, layout)      -> the column, and what is in it     when keys are decoded
+    wanted_of_keys(writer, wanted) -> the columns for the layout        when the contract learns of the writer
+    key_place(writer, layout)      -> the column, and its fields        when keys are decoded
 
-A topic whose keys were text once and are records now has both, the later one under the next name that is free. So has
-one whose keys are JSON, some of them objects and some single values.
+A topic whose keys were text once and are records now has both, the later one under the next free name. So does one
+whose keys are JSON, some of them objects and some single values.
 """
 
 from collections.abc import Sequence
@@ -24,33 +24,34 @@ from lakestream.contract.registry.json_text import parsed_json
 
 NAME = "key"
 RECORD = "record"
-"""What the layout knows the struct by. The other column has the key that codecs look for (ROOT_KEY)."""
+"""The key of the struct in the layout. The other column has the key that codecs look for (ROOT_KEY)."""
 
 
 class KeyPlace(NamedTuple):
     column: Column | None
     """None: there is none yet."""
     inner: Layout
-    """What the codec sees."""
+    """The layout for the codec."""
     is_record: bool
 
 
 def wanted_of_keys(writer: Writer, wanted: Sequence[Wanted]) -> tuple[Wanted, ...]:
-    """`wanted`: what the writer's schema wants. Nothing, where a record has no fields to show."""
+    """`wanted`: the columns of the writer's schema. Empty if a record has no fields."""
     if not is_record(writer):
         return wanted_whole(wanted)
     return (Wanted(key=RECORD, kind=STRUCT, children=tuple(wanted), name=NAME),) if wanted else ()
 
 
 def wanted_whole(wanted: Sequence[Wanted]) -> tuple[Wanted, ...]:
-    """For keys that are no records. `wanted`: the one column that they want, or nothing."""
+    """For keys that are no records. `wanted`: their one column, or nothing."""
     return tuple(
         Wanted(key=ROOT_KEY, kind=whole.kind, children=whole.children, name=NAME, doc=whole.doc) for whole in wanted
     )
 
 
 def wanted_of_json_keys(schema: JsonSchema, wanted: Sequence[Wanted]) -> tuple[Wanted, ...]:
-    """By a JSON Schema keys may be objects, single values, or either. `wanted`: the columns of its objects."""
+    """For keys under a JSON Schema, which may be objects, single values, or either. `wanted`: the columns of its
+    objects."""
     record = (Wanted(key=RECORD, kind=STRUCT, children=tuple(wanted), name=NAME),) if wanted else ()
     return (*record, *wanted_whole(wanted_single(schema)))
 
@@ -63,7 +64,7 @@ def key_place(writer: Writer, layout: Layout) -> KeyPlace:
 
 
 def whole_place(layout: Layout) -> KeyPlace:
-    """Of keys that are no records."""
+    """The place of keys that are no records."""
     column = layout.key_column(ROOT_KEY)
     return KeyPlace(column, Layout(columns=(column,) if column else ()), is_record=False)
 
@@ -75,7 +76,7 @@ def key_fields(layout: Layout) -> Layout:
 
 
 def is_record(writer: Writer) -> bool:
-    """Whether a key has fields: text and single values have none. (Of JSON both may come: see single_json.py.)"""
+    """Whether a key has fields: text and single values have none. (JSON keys may be either: see single_value.py.)"""
     match writer.format:
         case "string":
             return False

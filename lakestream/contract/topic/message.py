@@ -1,4 +1,4 @@
-"""Which message of a Protobuf file values are, where the file has several."""
+"""Chooses the message of a Protobuf file that a topic's values are, if the file has several."""
 
 from typing import Any, NamedTuple
 
@@ -9,19 +9,19 @@ from lakestream.contract.registry.protobuf.format import ProtoSchema
 
 class ProtobufMessage(NamedTuple):
     name: str = ""
-    """What the topic's configs say: then it must be this one."""
+    """The message in the topic's configs, which takes precedence."""
     usual: str = ""
-    """What earlier schemas were read as: a new version of the file may have it in another place."""
+    """The message of earlier schemas: a new version of the file may have it in another place."""
     place: tuple[int, ...] = ()
-    """Where it stands in the file, by what the values say themselves."""
+    """Its place in the file, as the values name it."""
 
 
 THE_FIRST = ProtobufMessage()
 
 
 def name_of_message(schema: ProtoSchema, message: ProtobufMessage) -> str:
-    """The full name; '' for the first of the file, where nothing else is known. Raises InvalidSchema where the file has
-    no message at all."""
+    """The full name; '' for the first of the file, if nothing else is known. Raises InvalidSchema if the file has no
+    message."""
     if message.name:
         return message.name
     file = message_of(schema).file
@@ -31,7 +31,7 @@ def name_of_message(schema: ProtoSchema, message: ProtobufMessage) -> str:
 
 
 def _has(schema: ProtoSchema, file: Any, name: str) -> bool:
-    """Itself, not by what it imports: values can only be of its own."""
+    """Whether the file itself defines the message, not an import: values can only be of its own messages."""
     try:
         return bool(schema.pool.FindMessageTypeByName(name).file.name == file.name)
     except KeyError:

@@ -1,4 +1,4 @@
-"""Writers from the registry: a schema id becomes the rules of its values and the columns that they want."""
+"""Writers from the registry: turns a schema id into the rules of its values and the columns that they want."""
 
 from functools import partial
 from typing import NamedTuple
@@ -21,14 +21,14 @@ from lakestream.model.registry import SchemaBody, SchemaFormat
 from lakestream.world.threads import Threads
 
 WRITERS_KEPT_MAX = 1_000
-"""There are few schemas; but values say themselves which message of a schema they are, and may say anything."""
+"""There are few schemas, but values name their message themselves, and may name anything."""
 
 
 class RegisteredWriter(NamedTuple):
     writer: Writer
     wanted: tuple[Wanted, ...]
     json_schema: JsonSchema | None = None
-    """What it asks of values beyond the columns, if it is one."""
+    """The schema's further demands on values, if it is a JSON Schema."""
 
 
 class RegisteredWriters:
@@ -37,11 +37,11 @@ class RegisteredWriters:
         self._references = References(store)
         self._threads = threads
         self._kept: dict[tuple[int, ProtobufMessage], RegisteredWriter] = {}
-        """Schemas never change under their id."""
+        """Never stale: the schema of an id never changes."""
 
     async def by_id(self, id: int, *, message: ProtobufMessage = THE_FIRST) -> RegisteredWriter | None:
-        """None where the registry has no such schema. Raises ValueError where its values cannot become columns, and
-        InvalidSchema where what it refers to is gone."""
+        """None if the registry has no such schema. Raises ValueError if its values cannot become columns, and
+        InvalidSchema if a reference is gone."""
         if (id, message) not in self._kept:
             found = await self._store.schemas([id]) if 0 < id <= SCHEMA_ID_MAX else {}
             if id not in found:
@@ -55,14 +55,14 @@ class RegisteredWriters:
         return self._kept[id, message]
 
     async def by_id_or_why(self, id: int, *, message: ProtobufMessage = THE_FIRST) -> RegisteredWriter | str | None:
-        """The same, with the reason in words where there cannot be such a writer."""
+        """The writer, None as in `by_id`, or the reason why there cannot be such a writer."""
         try:
             return await self.by_id(id, message=message)
         except (ValueError, Invalid, Exhausted) as error:
             return str(error)
 
     async def latest_id(self, subject: str) -> int | None:
-        """Of the subject's newest version."""
+        """The schema id of the subject's newest version."""
         live = (await self._store.subject_view(subject)).live
         return live[-1].schema_id if live else None
 

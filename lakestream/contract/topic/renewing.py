@@ -1,7 +1,7 @@
-"""A contract that was recorded under older rules goes on under the newest.
+"""Moves a contract that was recorded under older codec rules to the newest ones.
 
-Only for values that are still to be decoded: files say themselves by which rules they were written. The columns stay as
-they are, so what was JSON text remains so; new columns may be what only the new rules can fill.
+This concerns only values that are still to be decoded: files name the rules by which they were written. Columns stay
+unchanged, so JSON text remains JSON text; new columns may be of kinds that only the new rules can fill.
 """
 
 from collections.abc import Sequence

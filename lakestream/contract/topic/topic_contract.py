@@ -1,6 +1,6 @@
 """A topic's contract at one moment: how its values and keys are written, and which columns they have in the table.
 
-It is kept as text in a property of the topic's table, so that the bucket alone tells how to read it, and travels with
+A property of the topic's table keeps it as text, so that the bucket alone is enough to read the table. It travels with
 every task to the workers.
 """
 
@@ -17,45 +17,45 @@ from lakestream.model.configs.value_configs import ValueKeeping
 
 VERSION = 1
 VERSION_WITH_KEYS = 2
-"""Of a contract that says something of keys. One that does not is written as it was before any could."""
+"""The version of a contract that covers keys. A contract that does not is still written as version 1."""
 CONTRACT_PROPERTY = "lakestream.contract"
-"""Of the topic's table: where the contract is kept."""
+"""The property of the topic's table that keeps the contract."""
 WRITERS_RECORDED_MAX = 50
-"""The newest of them. The table's metadata is written with every commit, and a schema may be long; the registry has the
-others."""
+"""Only the newest writers are recorded. The table's metadata is written with every commit, and a schema may be long;
+the registry has the others."""
 
 
 class ValueMode(StrEnum):
-    """How values say by which schema they were written."""
+    """How values name the schema by which they were written."""
 
     UNDECIDED = "undecided"
-    """The first records will tell."""
+    """The first records will decide."""
     RAW = "raw"
-    """They do not, and nobody asks."""
+    """They name none, and none is needed."""
     FRAMED = "framed"
     """Each begins with the id of a registered schema."""
     PLAIN = "plain"
-    """All by the same rules: those of the only writer."""
+    """All follow the rules of the only writer."""
 
 
 _TYPED = (ValueMode.FRAMED, ValueMode.PLAIN)
 
 
 class Needs(NamedTuple):
-    """What a task found that the contract does not know yet."""
+    """Facts that a task found and that the contract does not know yet."""
 
     detected: ValueMode | None = None
-    """What the first records look like, where the contract is undecided."""
+    """The mode that the first records suggest, if the contract is undecided."""
     schema_ids: frozenset[int] = frozenset()
     """Framed values of schemas that are not among the writers."""
     keys: Mapping[str, Found] = {}
-    """JSON without a schema: keys that have no column, with what would hold their values."""
+    """JSON without a schema: keys that have no column, with a type that would hold their values."""
     of_keys: "Needs | None" = None
     """The same for the keys of records."""
     places: Mapping[int, tuple[int, ...]] = {}
-    """By schema id: where in its file the message stands that most values say they are, should they be Protobuf."""
+    """By schema id: the place in its file of the message that most values name, if they are Protobuf."""
     single: str = ""
-    """Keys that are JSON, but no objects, and have no column: what would hold them."""
+    """Keys that are JSON, but no objects, and have no column: the kind that would hold them."""
 
     def __bool__(self) -> bool:
         return bool(self.detected or self.schema_ids or self.keys or self.of_keys or self.single)
@@ -96,7 +96,7 @@ NO_NEEDS = Needs()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyContract:
-    """How keys are written. Their columns are in the topic's layout; their bytes are in the table in any case."""
+    """How keys are written. Their columns are in the topic's layout; the table has their bytes in any case."""
 
     mode: ValueMode
     writers: tuple[Writer, ...] = ()
@@ -131,15 +131,16 @@ class TopicContract:
     layout: Layout = field(default_factory=Layout)
     writers: tuple[Writer, ...] = ()
     declared: bool = False
-    """Whether someone said what values must be like: then those that are not are set aside, not merely kept."""
+    """Whether a schema or config declares what values must be like: then values that differ are set aside, not merely
+    kept."""
     unfit: Mapping[int, str] = field(default_factory=dict)
     """Schemas whose values cannot become columns, with the reason: their records are set aside."""
     tombstones_kept: bool = False
-    """Whether records without a value are rows of `main`, too."""
+    """Whether `main` has rows for records without a value, too."""
     keeping: ValueKeeping = ValueKeeping.WHEN_NEEDED
     """Which rows keep the bytes of their values."""
     key: KeyContract | None = None
-    """None: keys are bytes and no more."""
+    """None: keys are bytes only."""
 
     @property
     def is_typed(self) -> bool:
@@ -152,7 +153,7 @@ class TopicContract:
 
     @property
     def as_written(self) -> "TopicContract":
-        """As far as files show it: what is not decided yet is bytes there."""
+        """The contract as files show it: undecided values are bytes there."""
         mode = ValueMode.RAW if self.mode is ValueMode.UNDECIDED else self.mode
         return replace(self, mode=mode, key=self.key if self.has_typed_keys else None)
 

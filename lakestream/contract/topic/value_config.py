@@ -1,4 +1,4 @@
-"""What a topic's configs say of its values and keys. How the first contract follows from it."""
+"""The configs of a topic's values and keys, and the first contract that follows from them."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -29,7 +29,7 @@ from lakestream.model.configs.value_configs import (
 )
 
 OWN_NUMBER = 0
-"""Of a writer without a registered schema. The registry's ids begin with 1."""
+"""The number of a writer without a registered schema. The registry's ids begin with 1."""
 STRING_KEY = "value"
 
 
@@ -43,25 +43,25 @@ class ValueFormat(StrEnum):
 
 
 class SchemaSource(StrEnum):
-    """Where the schema of a value is found."""
+    """Where the schema of a value comes from."""
 
     ID = "id"
-    """By the id in front of the value."""
+    """The id in front of the value."""
     LATEST = "latest"
-    """It is the newest version of the subject; values have no id."""
+    """The newest version of the subject; values have no id."""
     INFERRED = "inferred"
-    """From the values themselves: JSON."""
+    """The values themselves: JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartConfig:
-    """What values are, or keys."""
+    """The configs of values, or of keys."""
 
     format: ValueFormat = ValueFormat.AUTO
     source: SchemaSource = SchemaSource.ID
     subject: str = ""
     message: str = ""
-    """Protobuf: the message; empty: what the first of them say."""
+    """Protobuf: the message; empty: the one that the first values name."""
 
     @property
     def follows_latest(self) -> bool:
@@ -78,7 +78,7 @@ class ValueConfig(PartConfig):
     tombstones_kept: bool = False
     keeping: ValueKeeping = ValueKeeping.WHEN_NEEDED
     key: PartConfig | None = None
-    """None: keys are bytes, and that is all."""
+    """None: keys are bytes only."""
 
 
 def value_config_of(topic_name: str, config: Mapping[str, str]) -> ValueConfig:
@@ -116,7 +116,7 @@ STRING_WRITER = Writer(number=OWN_NUMBER, format="string", codec=STRING_VERSION,
 
 
 def first_contract(config: ValueConfig, layout: Layout) -> TopicContract:
-    """Before any record was seen. `layout` is what the table has from earlier days, mostly nothing."""
+    """The contract before any record was seen. `layout` has the table's columns from earlier, mostly none."""
     kept = config.tombstones_kept
     match config.format:
         case ValueFormat.RAW:
@@ -153,7 +153,8 @@ _TEXT = Wanted(key=STRING_KEY, kind=STRING)
 
 
 def _with_text(layout: Layout) -> Layout:
-    """Where such a column is something else from earlier days, it stays that: texts are kept as bytes."""
+    """The layout with a text column. If it has a column of another kind there, that stays, and texts are kept as
+    bytes."""
     with suppress(CannotFollow):
         return layout.merged([_TEXT])
     return layout

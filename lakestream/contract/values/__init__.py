@@ -1,5 +1,5 @@
-"""Values of a topic under its contract: what becomes columns, what stays bytes, what is set aside.
+"""Values of a topic under its contract: which become columns, which stay bytes, which are set aside.
 
-TopicContract -> ValueDecoder.decode(values) -> columns, forms, errors       at compaction
-rules of a file -> ContractRestorer.restore(columns) -> values               at replay
+TopicContract -> ValueDecoder.decode(values) -> columns, forms, errors       at compaction rules of a file ->
+ContractRestorer.restore(columns) -> values               at replay
 """

@@ -1,4 +1,4 @@
-"""From a writer to the codec of its format."""
+"""Binds a writer to the codec of its format."""
 
 from lakestream.contract.codecs.avro.codec import bind as bind_avro
 from lakestream.contract.codecs.codec import ValueCodec, Writer

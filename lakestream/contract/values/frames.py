@@ -1,4 +1,4 @@
-"""Frames: a zero and a schema id, in front of values whose schema is registered. Looked at for many values at once."""
+"""Frames: a zero byte and a schema id in front of values whose schema is registered, many values at once."""
 
 # mypy: disable-error-code="no-untyped-call, call-arg, unreachable"
 # What Numba compiles is typed by Numba.
@@ -23,14 +23,15 @@ _kernel = kernels_of(Path(__file__).parent)
 
 
 def schema_ids(values: pa.BinaryArray) -> NDArray[np.int64]:
-    """The id in front of each value; UNFRAMED where there is none. `values` are without null."""
+    """The id in front of each value; UNFRAMED if there is none. `values` has no nulls."""
     ids = np.empty(len(values), np.int64)
     _read_ids(*_content(values), ids)
     return ids
 
 
 def without_frame(values: pa.BinaryArray) -> pa.BinaryArray:
-    """All of them begin with one, and none is null. (Arrow's own `binary_slice` fails where no end is given.)"""
+    """The values without their frames; all must have one, and none may be null. (Arrow's own `binary_slice` fails
+    without an end.)"""
     data, starts = _content(values)
     cut = np.empty(int(starts[-1] - starts[0]) - FRAME_BYTES * len(values), np.uint8)
     cut_starts = np.empty(len(starts), np.int32)
@@ -39,12 +40,12 @@ def without_frame(values: pa.BinaryArray) -> pa.BinaryArray:
 
 
 def with_frame(values: pa.BinaryArray, number: int) -> pa.BinaryArray:
-    """None of them is null."""
+    """The values with frames. None of them may be null."""
     return pc.binary_join_element_wise(pa.scalar(_FRAME.pack(0, number), pa.binary()), values, b"")
 
 
 def warm() -> int:
-    """Compile what is not yet in the cache. Returns how many kernels that were."""
+    """Compile the kernels that are not yet in the cache. Returns how many."""
     framed = pa.array([_FRAME.pack(0, 1) + b"x"], pa.binary())
     schema_ids(framed)
     without_frame(framed)
@@ -52,7 +53,7 @@ def warm() -> int:
 
 
 def _content(values: pa.BinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """(bytes, where each value begins and the last one ends)"""
+    """(bytes, the offsets of the values in them and of the end)"""
     starts = np.frombuffer(values.buffers()[1], np.int32)[values.offset : values.offset + len(values) + 1]
     return np.frombuffer(values.buffers()[2] or b"", np.uint8), starts
 

@@ -1,4 +1,4 @@
-"""Values back from columns, by the rules in a file's footer: what replay serves."""
+"""Restores values from columns, by the rules in a file's footer, for replay."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,13 +16,13 @@ from lakestream.contract.values.rules import Rules
 from lakestream.model.row_form import Form
 
 FORM, WRITER, SHAPE, VALUE = "__form", "__schema", "__shape", "__value"
-"""The columns of a file that say how each of its rows is read."""
+"""The columns of a file that determine how each of its rows is read."""
 KEPT_MAX = 64
-"""Sets of rules that stay bound. Files of one topic mostly share theirs, or differ in their shapes."""
+"""Sets of rules that stay bound. Files of one topic mostly share theirs, or differ only in their shapes."""
 
 
 class ContractRestorer:
-    """Used by many threads at once: encoding changes nothing."""
+    """Safe for many threads at once: encoding changes nothing."""
 
     def __init__(self) -> None:
         self._bound_by = lru_cache(maxsize=KEPT_MAX)(_bound)
@@ -47,7 +47,7 @@ class _Bound(NamedTuple):
     """By the writer's number, and whether its values are framed."""
 
     def written(self, rows: pa.RecordBatch, wanted: NDArray[np.int64]) -> tuple[pa.BinaryArray, NDArray[np.int64]]:
-        """(values, and to which rows they belong). Raises ValueError, LookupError."""
+        """(values, and the rows they belong to). Raises ValueError, LookupError."""
         columns = pa.RecordBatch.from_arrays(
             [_as(rows.column(field.name), field.type) for field in self.schema], schema=self.schema
         )

@@ -1,9 +1,9 @@
-"""Rules: what a file's footer says of how its values are read back from its columns.
+"""Rules: a file footer's description of how its values are read back from its columns.
 
     {"version": 1, "layout": ..., "writers": [{..., "shapes": [...]}, ...], "restated": true}
 
-"restated" is there if some values do not come back as they were produced, because the topic had waived that.
-Complete in itself: neither the table nor the registry is asked, whatever became of columns and schemas since.
+"restated" is there if some values do not come back as they were produced, because the topic had waived that. The rules
+are complete: a reader needs neither the table nor the registry, however columns and schemas have changed since.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Compile everything that values pass through into Numba's cache, so that no process compiles while it works.
+"""Compiles all kernels that values pass through into Numba's cache, so that no process compiles while it works.
 
     python -m lakestream.contract.values.warm
 
-It takes a minute once, at set-up, and a second or two afterwards: loading what was compiled.
+It takes a minute once, at set-up, and a second or two afterwards, to load the compiled code.
 """
 
 from lakestream.contract.codecs.warm import warm as warm_codecs

@@ -1,1 +1,1 @@
-"""Bytes of segments already at hand, bounded in memory."""
+"""An in-memory cache of segment bytes, bounded in size."""

@@ -1,11 +1,11 @@
-"""Segment cache: stretches of WAL objects in memory, least recently used go first.
+"""The segment cache: stretches of WAL objects in memory, evicted least recently used first.
 
-What this broker flushed itself is put here as it is committed (the tail, which most consumers read);
-what it had to GET for a reader is put here for the neighbours. Both are extents: a start position and
+The broker puts its own flushes here when they are committed (the tail, which most consumers read), and puts the blocks
+here that it had to GET for a reader, for readers of neighbouring partitions. Both are extents: a start position and
 parts lying end to end.
 
-Someone who reads from far behind brings in a gigabyte that nobody reads again, and would find the tail gone when he
-reaches it. So what was fetched pushes out what was fetched, and takes from the tail no more than a share.
+A reader from far behind brings in a gigabyte that nobody reads again, and without protection it would evict the tail
+before reaching it. So a fetched extent evicts other fetched extents, and takes no more than a share from the tail.
 """
 
 from bisect import bisect_right
@@ -17,7 +17,7 @@ from lakestream.model.place import SegmentId
 from lakestream.world.objects.store import Buffer
 
 FETCHED_PARTS = 4
-"""What was fetched may take one part in so many from the tail, besides all that the tail leaves free."""
+"""Fetched extents may take one part in so many from the tail, in addition to all the room that the tail leaves free."""
 
 
 class CacheMetrics(Protocol):
@@ -29,7 +29,7 @@ class CacheMetrics(Protocol):
 
 
 class CachedExtent:
-    """Consecutive bytes of one segment, as parts: whole batches where we wrote them, else one block."""
+    """Consecutive bytes of one segment, as parts: whole batches if this broker wrote them, otherwise one block."""
 
     __slots__ = ("_positions", "end", "parts", "start")
 
@@ -61,7 +61,7 @@ class CachedExtent:
 
 
 class _Kind:
-    """Extents that came in the same way, least recently used first."""
+    """Extents from the same source (written or fetched), least recently used first."""
 
     __slots__ = ("bytes", "extents")
 

@@ -1,1 +1,1 @@
-"""What may go: records past retention, segments nobody refers to, objects nobody knows."""
+"""Garbage collection: records past retention, segments without references, and objects without a commit."""

@@ -1,7 +1,7 @@
-"""The chores of the log, done by one broker at a time: retention, dead objects, unknown objects.
+"""Runs the chores of the log, on one broker at a time: retention, dead objects, unknown objects.
 
-A duty is a lease by name in the metadata store. Losing it midway does no harm: every step is safe when
-two brokers do it at once; the lease only saves work.
+A duty is a lease by name in the metadata store. Losing it midway does no harm: every step is safe when two brokers do
+it at once; the lease only saves work.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ from lakestream.world.tasks import Tasks
 log = structlog.get_logger(__name__)
 
 DELETE_SECONDS_MIN = 1.0
-"""Between looks for dead objects: each takes a lease and a query."""
+"""The least time between searches for dead objects: each search takes a lease and a query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,8 @@ class GarbageLimits:
 
 
 def garbage_limits(grace_ms: int) -> GarbageLimits:
-    """Where the grace is shorter than the time between looks, dead objects would wait for the looks: these are then as
-    far apart as the grace is long."""
+    """The limits for a grace. Dead objects are searched for at least as often as the grace is long, so that they do not
+    wait for the search."""
     usual = GarbageLimits(grace_ms=grace_ms)
     return replace(usual, delete_seconds=min(usual.delete_seconds, max(DELETE_SECONDS_MIN, grace_ms / 1000)))
 

@@ -1,4 +1,4 @@
-"""Retention: drop a partition's oldest spans once they are too old, or more than should be kept.
+"""Retention: drops a partition's oldest spans once they are too old or exceed the size limit.
 
 Dropping a span only releases its segment; the object goes later (sweep.py), so readers can finish.
 """
@@ -10,7 +10,7 @@ from lakestream.model.configs.topic_config import typed_topic_config
 from lakestream.model.topic import Topic
 
 SPANS_MAX = 1_000
-"""Dropped in one transaction: long ones would hold up commits."""
+"""Spans dropped in one transaction: a longer transaction would hold up commits."""
 ROUNDS_MAX = 100
 
 

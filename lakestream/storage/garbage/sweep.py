@@ -1,7 +1,7 @@
-"""Sweep: delete the objects of dead segments after their grace, and WAL objects that nobody knows.
+"""The sweep deletes the objects of dead segments after their grace, and WAL objects that the store does not know.
 
-An unknown object older than the grace belongs to a flush that never committed. It is abandoned first,
-so that its writer, should it wake, can no longer commit it; only then is it deleted.
+An unknown object older than the grace belongs to a flush that never committed. The sweep abandons it first, so that its
+writer, should it wake, can no longer commit it, and deletes it then.
 """
 
 from collections.abc import AsyncIterator
@@ -18,7 +18,8 @@ ROUNDS_MAX = 100
 
 
 async def delete_dead_segments(store: MetadataStore, objects: ObjectStore, grace_ms: int) -> int:
-    """Returns how many objects were deleted. Deleting one again after a crash does no harm."""
+    """Delete the objects of segments that died longer ago than the grace. Returns how many objects were deleted.
+    Deleting one again after a crash does no harm."""
     deleted = 0
     for _ in range(ROUNDS_MAX):
         segments = await store.deletable_segments(grace_ms, DELETE_BATCH)
@@ -31,7 +32,7 @@ async def delete_dead_segments(store: MetadataStore, objects: ObjectStore, grace
 
 
 async def abandon_unknown_objects(store: MetadataStore, objects: ObjectStore, grace_ms: int) -> int:
-    """Give up WAL objects that have no fate though they are older than the grace. Returns how many."""
+    """Abandon WAL objects that are older than the grace and have no fate. Returns how many."""
     older_than_ms = await store.now_ms() - grace_ms
     abandoned = 0
     async for segments in _old_segments(objects, older_than_ms):
@@ -43,7 +44,7 @@ async def abandon_unknown_objects(store: MetadataStore, objects: ObjectStore, gr
 
 
 async def _old_segments(objects: ObjectStore, older_than_ms: int) -> AsyncIterator[list[SegmentId]]:
-    """Segment ids of WAL objects written before `older_than_ms`, by their own clock and the store's."""
+    """Segment ids of WAL objects written before `older_than_ms`, by both the writer's clock and the object store's."""
     found: list[SegmentId] = []
     async for info in objects.list(WAL_PREFIX):
         segment = segment_of_key(info.key)

@@ -1,9 +1,9 @@
-"""The index as this broker sees it: views read from the store, the newest kept and extended by own commits.
+"""The index of this broker: views read from the store; the newest is kept and extended by the broker's own commits.
 
-Tail and spans of a view come from one read and are never mixed in age. A kept view is the tail of a
-partition: the store said it once, and commits of this broker that follow on seamlessly are added to
-it, since a commit's own offsets prove that nothing lies between. It may be older than the truth, so
-nothing negative (out of range, nothing there) is ever concluded from it: `fresh` asks the store.
+Tail and spans of a view come from one read and are never mixed in age. A kept view is the tail of a partition as the
+store once returned it. Commits of this broker that follow on seamlessly are added to it, since a commit's own offsets
+prove that nothing lies between. A kept view may be out of date, so nothing negative (out of range, no records) is ever
+concluded from it: `fresh` asks the store.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from lakestream.world.clock import Clock
 from lakestream.world.tasks import Tasks
 
 VIEW_SPANS_MAX = 64
-"""Spans asked for in one read: a fetch of 50 MB over 8 MiB segments needs seven, small flushes more."""
+"""Spans requested in one read: a fetch of 50 MB over 8 MiB segments needs seven, small flushes more."""
 KEPT_SPANS_MAX = 512
 KEPT_VIEWS_MAX = 20_000
 KEPT_SECONDS_MAX = 1.0
-"""A kept view is read anew after this long, so deletions by other brokers are seen soon."""
+"""A kept view is read again from the store after this long, so that deletions by other brokers are noticed soon."""
 
 
 class _Kept:
@@ -54,9 +54,9 @@ class Index:
         return PartitionView(kept.tail, tuple(kept.spans[_position(kept.spans, offset) :]))
 
     async def fresh(self, partition: PartitionId, offset: int) -> PartitionView | None:
-        """The view as the store has it now, or later. None: no such partition.
+        """The view as the store has it at the time of this call or later. None: no such partition.
 
-        Asks made in the same turn of the event loop travel in one read.
+        Calls made in the same turn of the event loop share one read.
         """
         ask = ViewAsk(partition, offset, VIEW_SPANS_MAX)
         waiting = self._asked.get(ask)
@@ -85,7 +85,7 @@ class Index:
         self._kept.pop(partition, None)
 
     async def _read_asked(self) -> None:
-        await asyncio.sleep(0)  # let others of this turn join
+        await asyncio.sleep(0)  # let other callers of this turn join
         asked, self._asked, self._reading = self._asked, {}, False
         read_at = self._clock.monotonic()
         try:
@@ -93,7 +93,7 @@ class Index:
         except LakestreamError as error:
             for waiting in asked.values():
                 waiting.set_exception(error)
-                waiting.exception()  # seen, even where every asker has gone
+                waiting.exception()  # mark it as retrieved, even if every caller has gone
             return
         for (ask, waiting), view in zip(asked.items(), views, strict=True):
             self._keep(ask.partition, view, read_at)
@@ -106,7 +106,7 @@ class Index:
             return
         kept = self._kept.get(partition)
         if kept is not None and kept.tail.next_offset >= view.tail.next_offset and not self._is_old(kept):
-            return  # own commits carried it as far or further, and it reaches further back
+            return  # the kept view reaches as far or further, through own commits, and begins earlier
         if not view.spans or view.spans[-1].last_offset + 1 == view.tail.next_offset:
             self._kept[partition] = _Kept(view.tail, list(view.spans), read_at)
             self._kept.move_to_end(partition)

@@ -1,1 +1,1 @@
-"""Reading the log: from an offset to the batches that hold it, wherever they lie."""
+"""Readers of the log: from an offset to the batches that hold it, in WAL segments and in table files."""

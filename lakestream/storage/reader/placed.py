@@ -1,7 +1,7 @@
-"""Batches as they are sent: bytes as stored, with base offset and leader epoch written in front.
+"""Batches as the broker sends them: bytes as stored, with base offset and leader epoch written in front.
 
-Both lie outside the batch's checksum, so the 16 bytes before the magic are made anew and the rest is
-sent from where it lies. Only a log-append time changes bytes under the checksum, all of them in the header.
+Both lie outside the batch's checksum, so the 16 bytes before the magic are replaced and the rest is sent from where it
+lies. Only a log-append time changes bytes under the checksum, all of them in the header.
 """
 
 import struct

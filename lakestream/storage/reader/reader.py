@@ -1,13 +1,14 @@
-"""LogReader: from a view of a partition to the batches at an offset, wherever they lie.
+"""LogReader: from a view of a partition to the batches at an offset, in table files and in WAL segments.
 
     spans of the view -> those in table files, one after the other -> rows, encoded as batches
                       -> those in WAL segments, all at once        -> batches as stored, patched for sending
 
-What has moved into the table lies before what has not, so a read may begin in the one and end in the other. An object
+Offsets in the table lie before those in the WAL, so a read may begin in table files and end in segments. An object
 missing behind an index entry means that the place has moved: the caller reads the index again and tries once more
 before it fails loudly.
 
-A place that cannot be read takes nothing from what lies before it: that is answered, and whoever reads on is told.
+If a place cannot be read, the reader still returns the batches before it. The next read, which starts at that place,
+gets the error.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ from lakestream.storage.tablefile.read.reader import DEFAULT_ENCODING, TableFile
 from lakestream.storage.tablefile.read.times import RecordAtTime
 
 _Pieces = list[memoryview] | LakestreamError
-"""Bytes of a span, or why there are none."""
+"""Bytes of a span, or the error that prevented reading them."""
 
 
 class LogReader:
@@ -40,8 +41,8 @@ class LogReader:
         at_least_one: bool,
         encoding: Encoding = DEFAULT_ENCODING,
     ) -> Run:
-        """Whole batches from `offset`, up to `bytes_max`, or a single larger one if `at_least_one`. `encoding` is for
-        those that lie in a table, as rows."""
+        """Whole batches from `offset`, up to `bytes_max`, or a single larger one if `at_least_one`. `encoding` applies
+        to records that lie in a table, as rows."""
         wanted = spans_within(view.spans, bytes_max)
         files = [span for span in wanted if isinstance(span, FileSpan)]
         segments = [span for span in wanted if isinstance(span, Span)]
@@ -63,11 +64,11 @@ class LogReader:
         return await self._segments.read(span)
 
     async def by_time(self, span: FileSpan, timestamp_ms: int, from_offset: int) -> RecordAtTime | None:
-        """The first record of a file span, from `from_offset` on, whose time is this or later."""
+        """The first record of a file span, from `from_offset` on, whose time is `timestamp_ms` or later."""
         return await self._tables.by_time(span, timestamp_ms, max(from_offset, span.base_offset))
 
     async def max_timestamp(self, span: FileSpan, from_offset: int) -> RecordAtTime | None:
-        """The first record that has the greatest time of those from `from_offset` on."""
+        """The record with the greatest time from `from_offset` on; the first one if several have it."""
         return await self._tables.max_timestamp(span, max(from_offset, span.base_offset))
 
     async def _read_files(
@@ -96,7 +97,7 @@ class LogReader:
         return Run(parts, total, next_offset)
 
     async def _pieces(self, spans: Sequence[Span]) -> list[_Pieces]:
-        """Bytes of each span: those at hand cost nothing, the others are fetched at the same time."""
+        """Bytes of each span: from the cache where they are there, otherwise fetched, all at the same time."""
         cached = [self._segments.cached(span) for span in spans]
         missing = [span for span, pieces in zip(spans, cached, strict=True) if pieces is None]
         fetched = iter(await asyncio.gather(*map(self._fetched, missing)) if missing else ())

@@ -1,7 +1,8 @@
-"""Bytes of a WAL segment: from the cache, or by one GET that all who want them share.
+"""Bytes of a WAL segment: from the cache, or by one GET that concurrent readers share.
 
-A GET is rounded outward to whole blocks, so that a partition's neighbours in the segment, and its next
-reader, find them at hand. Where a GET costs no round trip blocks are small: what two neighbours round to is read twice.
+A GET is rounded outward to whole blocks, so that the next reader, and readers of neighbouring partitions in the
+segment, find them in the cache. Where a GET costs no round trip, blocks are small: neighbours may read a shared block
+twice.
 """
 
 import asyncio
@@ -32,11 +33,12 @@ class SegmentReader:
         self._getting: dict[tuple[SegmentId, int, int], asyncio.Task[CachedExtent]] = {}
 
     def cached(self, span: Span) -> list[memoryview] | None:
-        """The span's bytes, as consecutive pieces, if they are at hand."""
+        """The span's bytes, as consecutive pieces, if they are cached."""
         return self._cache.get(span.segment, span.at, span.length)
 
     async def read(self, span: Span) -> list[memoryview]:
-        """The same, fetched if need be. Raises ObjectMissing where the object is gone, SegmentLost where it is cut."""
+        """The span's bytes, cached or fetched. Raises ObjectMissing if the object is gone, SegmentLost if it is cut
+        short."""
         if (cached := self.cached(span)) is not None:
             return cached
         extent = await self._get(span)

@@ -1,4 +1,4 @@
-"""Bytes as the one kind of array that the kernels are compiled for: flat, read-only, not copied."""
+"""Converts bytes to the one array type that the kernels are compiled for: flat, read-only, not copied."""
 
 from typing import TypeAlias
 

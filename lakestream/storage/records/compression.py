@@ -1,17 +1,17 @@
-"""Kafka's codecs: bounded decompression of what clients send, and compression that all clients read.
+"""Kafka's codecs: bounded decompression of client data, and compression that all clients can read.
 
     gzip     one member or several                       written by isal
-    snappy   a raw block (librdkafka) or xerial framing (Java and others), told apart by the magic;
+    snappy   a raw block (librdkafka) or xerial framing (Java and others), distinguished by the magic;
              written as xerial
     lz4      the standard frame; written with independent blocks, the only kind that Java reads
     zstd     with or without the content size (Java and librdkafka leave it out)
 
-Decompression never takes room for more than `bytes_max`. Where a format does not say how much comes
-out, its block headers do, near enough (frames.py): room is taken once, nothing is decompressed twice
-and nothing is copied afterwards.
+Decompression never allocates more than `bytes_max`. Where a format does not state the decompressed size, its block
+headers give a close upper bound (frames.py). So the output is allocated once, nothing is decompressed twice and nothing
+is copied afterwards.
 
-zstd also reserves the window that a frame names, 128 MiB at most (larger ones it refuses); pages of it become
-real only as output is written, so what is used stays near `bytes_max`.
+zstd also reserves the window that a frame names, 128 MiB at most (it refuses larger ones). Pages of the window become
+real only as output is written, so memory use stays near `bytes_max`.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from lakestream.storage.records.frames import lz4_bytes_most, zstd_bytes_most
 from lakestream.storage.records.header import Bytes, Codec
 
 GZIP_MEMBERS_MAX = 64
-"""Producers write one member. Each costs a copy of what follows it, so thousands are an attack."""
+"""Producers write one member. Each costs a copy of the bytes behind it, so thousands are an attack."""
 
 XERIAL_MAGIC = b"\x82SNAPPY\x00"
 XERIAL_HEADER = XERIAL_MAGIC + b"\x00\x00\x00\x01\x00\x00\x00\x01"
@@ -53,7 +53,7 @@ def known_codec(number: int) -> Codec:
 
 
 def decompress(codec: Codec, data: Bytes, *, bytes_max: int) -> Bytes:
-    """The records behind a batch header. Raises BatchTooLarge when there are more than `bytes_max` of them."""
+    """The decompressed records of a batch. Raises BatchTooLarge when they take more than `bytes_max`."""
     match codec:
         case Codec.NONE:
             return _within(data, bytes_max)
@@ -68,7 +68,7 @@ def decompress(codec: Codec, data: Bytes, *, bytes_max: int) -> Bytes:
 
 
 def compress(codec: Codec, data: Bytes) -> Bytes:
-    """Records as they follow a batch header."""
+    """Records compressed as they follow a batch header."""
     match codec:
         case Codec.NONE:
             return data
@@ -124,7 +124,7 @@ def _gunzip(data: Bytes, bytes_max: int) -> Bytes:
 
 def _gunzip_member(member: isal_zlib.Decompress, data: Bytes, left: int, bytes_max: int) -> bytes:
     try:
-        part: bytes = member.decompress(data, left + 1)  # one more than allowed: to see whether there is more
+        part: bytes = member.decompress(data, left + 1)  # one more than allowed, to detect excess
     except isal_zlib.error as error:  # type: ignore[misc]  # isal's stub calls the class an instance
         raise InvalidRecord(f"the batch does not decompress: {error}") from error
     if len(part) > left:
@@ -182,7 +182,7 @@ def _gzip(data: Bytes) -> bytes:
 
 def _lz4(data: Bytes) -> memoryview:
     stream = cramjam.lz4.Compressor(level=LZ4_LEVEL, content_checksum=False, block_linked=False)
-    stream.compress(bytes(data))  # it takes nothing else, and offers no one-shot call with independent blocks
+    stream.compress(bytes(data))  # it takes only bytes, and has no one-shot call with independent blocks
     return memoryview(stream.finish())
 
 

@@ -1,10 +1,10 @@
-"""Record batches to Arrow: every field of every record, without touching one in Python.
+"""Record batches to Arrow: every field of every record, without handling single records in Python.
 
     bytes -> index the batches -> check their CRCs -> decompress where needed -> measure -> write -> Arrow
 
-Consecutive uncompressed batches are decoded in one call, straight from the bytes given; each
-compressed one in a call of its own. The same compiled pass runs twice: to measure, then to write
-into buffers of exactly that size, which become Arrow's as they are.
+Consecutive uncompressed batches are decoded in one call, straight from the input bytes; each compressed one in a call
+of its own. The same compiled pass runs twice: to measure, then to write into buffers of exactly that size, which Arrow
+takes over without a copy.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,8 +49,8 @@ def decode_batches(
 ) -> pa.RecordBatch:
     """The records of a run of whole batches, in order.
 
-    `base_offsets` places batches that carry base offset 0, as they lie in a segment: one for each.
-    `bytes_max` bounds what the records take once decompressed, all together.
+    `base_offsets` places batches that carry base offset 0, as in a segment: one offset for each batch. `bytes_max`
+    bounds the decompressed size of all records together.
     """
     buffer = as_array(data)
     table = _index(buffer)
@@ -63,7 +63,7 @@ def decode_batches(
 
 
 def _index(buffer: ByteArray) -> IntArray:
-    """A row for each batch: counted first, so that the table has the right size."""
+    """A table with a row for each batch. The batches are counted first, so that the table has the right size."""
     fault, batches, at = indexing.index_batches(buffer, np.empty((0, indexing.INDEX_COLUMNS), np.int64))
     if fault != OK:
         raise CorruptBatch(f"batch {batches}, at byte {at}: {SENTENCES[fault]}")
@@ -82,7 +82,7 @@ def _check_crcs(data: memoryview, table: IntArray) -> None:
 def _bodies(
     data: memoryview, buffer: ByteArray, table: IntArray, bytes_max: int
 ) -> Iterator[tuple[ByteArray, IntArray]]:
-    """(bytes, batches in them): runs of uncompressed batches as they lie, others decompressed one by one."""
+    """(bytes, batches in them): runs of uncompressed batches in place, compressed batches decompressed one by one."""
     codecs = table[:, indexing.ATTRIBUTES] & CODEC_MASK
     left = bytes_max
     for first, last in _runs(codecs):
@@ -122,7 +122,7 @@ def _decode(bodies: list[tuple[ByteArray, IntArray]]) -> pa.RecordBatch:
 
 
 class Measure(NamedTuple):
-    """How much the records hold, in the order in which the kernel counts it."""
+    """Sizes of the records' contents, in the order in which the kernel counts them."""
 
     rows: int
     key_bytes: int
@@ -174,7 +174,7 @@ def _bitmap(rows: int) -> ByteArray:
 
 
 def _as_arrow(out: Columns, size: Measure) -> pa.RecordBatch:
-    """The buffers, given their meaning. Nothing is copied."""
+    """The buffers as an Arrow record batch. Nothing is copied."""
     header_key = _variable(pa.string(), out.header_key_offsets, out.header_key_data)
     header_value = _variable(
         pa.binary(), out.header_value_offsets, out.header_value_data, out.header_value_valid, size.header_nulls

@@ -1,10 +1,10 @@
-"""Arrow to record batches: the way back, for replay from tables, for producing and for tests.
+"""Arrow to record batches: the reverse of decode.py, for replay from tables, for producing and for tests.
 
     Arrow buffers -> one compiled pass writes all records -> per batch: compress, header, CRC
 
-Rows carry their own offsets, rising but not necessarily dense: each batch is based on its first
-row's and ends where the next row would make it too large. Uncompressed batches are slices of one
-buffer. The bytes are those that Kafka's own builders write for the same records.
+Rows carry their own offsets, rising but not necessarily dense. The first row's offset is a batch's base offset, and a
+batch ends where the next row would make it too large. Uncompressed batches are slices of one buffer. The bytes are
+those that Kafka's own builders write for the same records.
 """
 
 from typing import NamedTuple
@@ -39,10 +39,10 @@ from lakestream.storage.records.kernels.limits import INT32_MAX
 from lakestream.storage.records.kernels.views import VIEW_LENGTH, VIEW_NUMBERS, Views
 
 VIEWS_SCHEMA = SCHEMA.set(3, pa.field("value", pa.binary_view()))
-"""The same with values that lie wherever they were found, in any number of buffers."""
+"""The same with values as Arrow views, which may lie in any number of buffers."""
 
 FILLED_SHARE_MIN = 3 / 4
-"""Room that is filled less is cut to what was used; for the rest of it, it is not worth the call."""
+"""A buffer filled less than this is shrunk to its used size; above it, shrinking is not worth the call."""
 
 
 class UnencodableRows(Invalid):
@@ -72,8 +72,8 @@ def encode_placed(
     log_append_time: bool = False,
     leader_epoch: int = 0,
 ) -> list[EncodedBatch]:
-    """The same, each with its first and last offset. All records of a batch of log-append time have the same one: such
-    a batch ends where it changes."""
+    """`encode_batches`, with the first and last offset of each batch. All records of a log-append-time batch have the
+    same time, so such a batch ends where the time changes."""
     _check(rows)
     columns, first_bits = columns_of(*rows.columns)
     views = _views(rows.column("value"))
@@ -102,7 +102,7 @@ def encode_columns(
     log_append_time: bool = False,
     leader_epoch: int = 0,
 ) -> list[EncodedBatch]:
-    """The same from Arrow's buffers; values have `value_bytes` in all, or fewer."""
+    """`encode_placed` from Arrow's buffers. All values together have at most `value_bytes`."""
     records_bytes = _records_bytes_most(columns, value_bytes)
     batches_most = _batches_most(columns.offset, records_bytes, batch_bytes_max)
     if log_append_time:
@@ -112,7 +112,7 @@ def encode_columns(
     fault, batches = encode_rows(out, columns, views, first_bits, batch_bytes_max, log_append_time, table)
     if fault == OFFSET_DELTA:
         raise UnencodableRows("offsets must rise from row to row: sort the rows first")
-    assert fault == OK, fault  # there is room for whatever the rows may hold
+    assert fault == OK, fault  # the output has room for anything that the rows may hold
     if codec is Codec.NONE and batches:
         _give_back(out, int(table[batches - 1, OUT_END]))
     room = out.data
@@ -136,7 +136,7 @@ def check_nulls(offset: pa.Array, timestamp: pa.Array, headers: pa.Array) -> Non
 def columns_of(
     offset: pa.Array, timestamp: pa.Array, key: pa.Array, value: pa.Array, headers: pa.Array
 ) -> tuple[Columns, FirstBits]:
-    """Records as the kernels take them, but for values in views."""
+    """Records in the form that the kernels take, except for values that are Arrow views."""
     plain = value if value.type == SCHEMA.field("value").type else NO_VALUES
     header_key, header_value = headers.values.field("key"), headers.values.field("value")
     columns = Columns(
@@ -177,7 +177,7 @@ def _valid(array: pa.Array) -> ByteArray:
 
 
 def _views(values: pa.Array) -> Views:
-    """The views of a column that has some: they are the only ones with a layout of their own."""
+    """The views of a column of Arrow views; empty for a column of plain values."""
     if values.type != VIEWS_SCHEMA.field("value").type:
         return _NO_VIEWS
     _, views, *buffers = values.buffers()
@@ -197,7 +197,7 @@ _NO_VIEWS = Views(_read_only(np.empty((0, VIEW_NUMBERS), np.int32)), _read_only(
 
 
 def _records_bytes_most(columns: Columns, value_bytes: int) -> int:
-    """No encoding of the rows is longer, without headers of batches."""
+    """An upper bound of the encoded size of the rows, without batch headers."""
     first, last = int(columns.header_lists[0]), int(columns.header_lists[-1])
     data = value_bytes + int(columns.key_offsets[-1]) - int(columns.key_offsets[0])
     for offsets in (columns.header_key_offsets, columns.header_value_offsets):
@@ -207,8 +207,9 @@ def _records_bytes_most(columns: Columns, value_bytes: int) -> int:
 
 
 def _batches_most(offsets: np.ndarray, records_bytes: int, batch_bytes_max: int) -> int:
-    """No encoding has more. Where a batch ends for its size, it and the next have more than one may hold; where it
-    ends because offsets are too far apart, they are. So room is not taken for a header of each row."""
+    """An upper bound of the number of batches. Where a batch ends for its size, it and its successor together exceed
+    the size limit; otherwise their offsets are more than INT32_MAX apart. So there need not be room for a header of
+    each row."""
     if len(offsets) == 0:
         return 0
     records_max = max(batch_bytes_max - HEADER_BYTES, 1)
@@ -217,7 +218,7 @@ def _batches_most(offsets: np.ndarray, records_bytes: int, batch_bytes_max: int)
 
 
 def _give_back(out: ByteArray, used: int) -> None:
-    """Uncompressed batches are kept where they were written: of small records they need a fraction of the room."""
+    """Shrink the output. Uncompressed batches stay where they were written, and small records fill a fraction of it."""
     if used < FILLED_SHARE_MIN * out.size:
         out.resize(used, refcheck=False)
 

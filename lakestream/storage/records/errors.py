@@ -1,14 +1,14 @@
-"""Why a batch is refused: one leaf per answer that a Kafka client understands.
+"""Why a batch is refused: one error class per answer that a Kafka client understands.
 
-    kind (what to do)      leaf                     Kafka's name for it
+    kind (what to do)      class                    Kafka's name for it
     Corrupt                CorruptBatch             CORRUPT_MESSAGE: clients send the batch again
     Invalid                InvalidRecord            INVALID_RECORD: clients give up on the batch
     Invalid                InvalidTimestamp         INVALID_TIMESTAMP
     Invalid                UnsupportedCompression   UNSUPPORTED_COMPRESSION_TYPE
     Exhausted              BatchTooLarge            MESSAGE_TOO_LARGE: the Java client splits the batch and retries
 
-`BadBatch` is what they share, so that a caller may catch them together. It also carries Kafka's
-per-record errors, where single records are to blame.
+They share the base `BadBatch`, so that a caller may catch them together. It also carries Kafka's per-record errors,
+where single records are to blame.
 """
 
 from typing import NamedTuple
@@ -17,14 +17,14 @@ from lakestream.model.errors import Corrupt, Exhausted, Invalid
 
 
 class RecordError(NamedTuple):
-    """One record to blame, by its place in the batch."""
+    """An error of one record, named by its place in the batch."""
 
     batch_index: int
     message: str
 
 
 class BadBatch(Exception):
-    """A record batch that cannot be taken or read, whatever the reason."""
+    """A record batch that cannot be accepted or read."""
 
     record_errors: tuple[RecordError, ...]
 
@@ -38,11 +38,11 @@ class CorruptBatch(BadBatch, Corrupt):
 
 
 class InvalidRecord(BadBatch, Invalid):
-    """The checksum fits, so the sender wrote what must not be written. Correct the producer."""
+    """The checksum fits, so the sender itself wrote an invalid batch. Correct the producer."""
 
 
 class InvalidTimestamp(BadBatch, Invalid):
-    """A record's time is outside what the topic takes. Correct the clock, or the topic's limits."""
+    """A record's time is outside the topic's limits. Correct the clock, or the topic's limits."""
 
 
 class UnsupportedCompression(BadBatch, Invalid):

@@ -1,4 +1,4 @@
-"""What can be wrong inside a batch: numbers for compiled code, sentences for people."""
+"""Faults inside a batch: a number for compiled code and a sentence for people, one pair for each fault."""
 
 from typing import Final
 

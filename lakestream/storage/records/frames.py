@@ -1,9 +1,8 @@
-"""How much can come out of lz4 or zstd frames? The headers of their blocks tell, without decompressing.
+"""Upper bounds of the decompressed size of lz4 and zstd frames, from the headers of their blocks.
 
-lz4 limits a block to the size in the frame header and to 255 times what it takes; zstd limits one to
-128 KiB and states the size of raw and repeated ones. The answers are upper bounds, capped at
-`bytes_max`: enough to take room once. Whether the bytes are any good is for the decompressor to say:
-whatever looks wrong here is answered with `bytes_max`.
+lz4 limits a block to the size in the frame header and to 255 times its compressed size; zstd limits one to 128 KiB and
+states the size of raw and repeated ones. The bounds are capped at `bytes_max`, and are close enough to allocate the
+output once. The decompressor decides whether the bytes are valid: anything that looks wrong here yields `bytes_max`.
 
     lz4   https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md
     zstd  https://datatracker.ietf.org/doc/html/rfc8878#section-3.1
@@ -15,7 +14,7 @@ from struct import Struct, error
 from lakestream.storage.records.header import Bytes
 
 BLOCKS_MAX = 4096
-"""Blocks looked at before giving up on a better answer: 256 MiB of the smallest usual lz4 blocks."""
+"""Blocks inspected before settling for `bytes_max`: 256 MiB of the smallest usual lz4 blocks."""
 
 _U32 = Struct("<I")
 
@@ -52,7 +51,7 @@ def _bounded_sum(blocks: Iterator[int], bytes_max: int) -> int:
 
 
 def _lz4_blocks(data: Bytes) -> Iterator[int]:
-    """The most that each block gives, and a 0 for each frame so that empty ones are counted too."""
+    """An upper bound of each block's output, and a 0 for each frame so that empty frames are counted too."""
     at = 0
     while at < len(data):
         _expect(data, at, LZ4_MAGIC)
@@ -68,7 +67,7 @@ def _lz4_blocks(data: Bytes) -> Iterator[int]:
 
 
 def _zstd_blocks(data: Bytes) -> Iterator[int]:
-    """The most that each block gives, and a 0 for each frame so that empty ones are counted too."""
+    """An upper bound of each block's output, and a 0 for each frame so that empty frames are counted too."""
     at = 0
     while at < len(data):
         _expect(data, at, ZSTD_MAGIC)
@@ -91,6 +90,6 @@ def _zstd_first_block(at: int, flags: int) -> int:
 
 
 def _expect(data: Bytes, at: int, magic: int) -> None:
-    """Skippable and legacy frames are left to the decompressor."""
+    """Check the magic. Skippable and legacy frames are left to the decompressor."""
     if _U32.unpack_from(data, at)[0] != magic:
         raise LookupError("not the frame that was expected")

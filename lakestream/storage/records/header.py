@@ -15,7 +15,7 @@
     57  record count     4
     61  records, compressed together if the codec says so
 
-What precedes the CRC is outside it, so giving a batch its offset costs 16 bytes and no checksum.
+The CRC does not cover the fields before it, so giving a batch its offset costs 16 bytes and no checksum.
 """
 
 from enum import IntEnum
@@ -33,7 +33,7 @@ HEADER_BYTES = 61
 LENGTH_OVERHEAD_BYTES = 12
 """Bytes that `batch length` does not count: the base offset and the length itself."""
 PREFIX_BYTES = 16
-"""Base offset, batch length and leader epoch: what is patched as a batch is served."""
+"""Base offset, batch length and leader epoch: the part that is patched as a batch is served."""
 MAGIC = 2
 
 BASE_OFFSET_AT = 0
@@ -55,7 +55,7 @@ LOG_APPEND_TIME_BIT = 0x08
 TRANSACTIONAL_BIT = 0x10
 CONTROL_BIT = 0x20
 KNOWN_BITS = CODEC_MASK | LOG_APPEND_TIME_BIT | TRANSACTIONAL_BIT | CONTROL_BIT
-"""What a producer may meaningfully set or be refused for by name; the delete horizon is the log cleaner's."""
+"""The attributes that a producer may set or be refused for by name; only the log cleaner sets the delete horizon."""
 
 NO_PRODUCER = -1
 NO_TIMESTAMP = -1
@@ -101,7 +101,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def codec_number(self) -> int:
-        """As sent; may name no codec."""
+        """The codec number as sent; it may name no known codec."""
         return self.attributes & CODEC_MASK
 
     @property
@@ -129,7 +129,7 @@ def pack_header(header: BatchHeader) -> bytes:
 
 
 def batch_bytes(buffer: Bytes, at: int = 0) -> int:
-    """The whole size of the batch at a position, by its own account."""
+    """The whole size of the batch at a position, according to its header."""
     length: int = _LENGTH.unpack_from(buffer, at + BATCH_LENGTH_AT)[0]
     return length + LENGTH_OVERHEAD_BYTES
 
@@ -147,20 +147,20 @@ def seal(batch: memoryview, header: BatchHeader) -> None:
 
 
 def placed_prefix(base_offset: int, batch_length: int, leader_epoch: int = 0) -> bytes:
-    """The first 16 bytes of a batch that has its place in the log."""
+    """The first 16 bytes of a batch, with its place in the log."""
     return _PREFIX.pack(base_offset, batch_length, leader_epoch)
 
 
 def with_log_append_time(batch: Bytes, append_ms: int) -> bytes:
-    """The batch as consumers see it where the broker's time counts: the header replaced, the records as they are."""
+    """The batch as consumers of a log-append-time topic see it: the header replaced, the records unchanged."""
     return b"".join((log_append_header(batch, append_ms), memoryview(batch)[HEADER_BYTES:]))
 
 
 def log_append_header(batch: Bytes, append_ms: int) -> bytearray:
-    """The batch's header with type and max timestamp replaced. Its CRC is right where it was right before: storage may
-    have damaged the records, and nobody looks at them here.
+    """The batch's header with time type and max timestamp replaced. Its CRC is right only if it was right before:
+    storage may have damaged the records, and they are not checked here.
 
-    The records keep the producer's deltas: readers ignore them once the type says so.
+    The records keep the producer's deltas, which readers ignore for this time type.
     """
     header = bytearray(memoryview(batch)[:HEADER_BYTES])
     crc, attributes, last_offset_delta, base_ms, max_ms = _CRC_TO_TIMES.unpack_from(header, CRC_AT)

@@ -1,9 +1,9 @@
-"""Records whose values come a page at a time, while their other columns are all there.
+"""Encodes records whose values come a page at a time, while their other columns are complete.
 
     rows = PagedRows(offset, timestamp, key, headers)    once
     rows.encode(first, page)                             for each page: batches, after which the page is not needed
 
-To look at the columns takes longer than to encode a page of them, so it is done once.
+Inspecting the columns takes longer than encoding a page of them, so it is done once.
 """
 
 from typing import NamedTuple
@@ -21,9 +21,9 @@ class ValuePage(NamedTuple):
     """Values without nulls, as Arrow's views."""
 
     views: NDArray[np.int32]
-    """Four numbers for each, read-only."""
+    """Four numbers for each value, read-only."""
     buffer: pa.Buffer
-    """What they point into."""
+    """The buffer that the views point into."""
 
     @property
     def rows(self) -> int:
@@ -31,7 +31,8 @@ class ValuePage(NamedTuple):
 
     @property
     def value_bytes(self) -> int:
-        """Of these values alone: the page of a few may be large, and so much room must not be taken for them."""
+        """The size of these values alone. A large page may hold only a few of them, and its size must not be
+        allocated."""
         return int(self.views[:, VIEW_LENGTH].sum(dtype=np.int64))
 
     def slice(self, first: int, end: int) -> "ValuePage":

@@ -1,8 +1,8 @@
-"""Batches in the codec that their topic wants, where the producer chose another.
+"""Recompresses batches in their topic's codec where the producer chose another.
 
-    records, opened for validation -> compressed anew -> the producer's header, with codec, length, times, CRC made true
+    records, decompressed for validation -> compressed again -> the producer's header with new codec, length, times, CRC
 
-Everything else stays: counts, deltas, producer, epoch and sequence, so that a retry is still known for what it is.
+Everything else stays: counts, deltas, producer, epoch and sequence, so that the store still recognizes a retry.
 """
 
 from lakestream.model.configs.topic_config import Compression
@@ -25,11 +25,12 @@ STORED_CODECS = {
     Compression.LZ4: Codec.LZ4,
     Compression.ZSTD: Codec.ZSTD,
 }
-"""`producer` is not among them: its batches stay as they are."""
+"""`producer` is missing on purpose: batches of such topics stay unchanged."""
 
 
 def replay_codec(compression: Compression) -> Codec:
-    """How records that were compressed are sent once they lie in a table: rows do not remember a codec's own bytes."""
+    """The codec in which compressed records are sent once they lie in a table, which does not keep the original
+    bytes."""
     return STORED_CODECS.get(compression, Codec.LZ4)
 
 

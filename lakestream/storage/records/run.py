@@ -1,4 +1,4 @@
-"""Run: batches ready to send, wherever they came from."""
+"""Run: batches ready to send, from a segment or a table file."""
 
 from typing import NamedTuple
 

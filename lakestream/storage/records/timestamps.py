@@ -1,8 +1,8 @@
 """Lookups by time inside one batch: exact, on the record, as ListOffsets promises.
 
-The index finds the batch by its greatest time; here it is opened, decompressed if need be, and its
-records' times are scanned by one compiled pass that skips keys and values. Where the broker's time
-counts (log-append time), all records of a batch have the same one and nothing is opened.
+The index finds the batch by its greatest time. This module opens it, decompresses it if need be, and scans its records'
+times in one compiled pass that skips keys and values. With log-append time, all records of a batch have the same time
+and the batch is not opened.
 """
 
 from typing import NamedTuple

@@ -1,10 +1,10 @@
-"""The gate: what a producer sent is one sound batch, or is refused with the error that Kafka would give.
+"""The gate: a producer's batch is accepted as sound, or refused with the error that Kafka would give.
 
-    size and magic -> CRC -> what the header claims -> what the records hold
+    size and magic -> CRC -> claims of the header -> contents of the records
 
-Cheap checks come first, and nothing behind the CRC is believed before the CRC is. The bytes are not
-changed and not copied; compressed records are decompressed within a bound, walked and dropped. Only where the topic
-has a codec of its own are they compressed again (recompress.py), and what comes of it is the batch that is stored.
+Cheap checks come first, and nothing behind the CRC is believed before the CRC is checked. The bytes are not changed and
+not copied; compressed records are decompressed within a bound, walked and dropped. If the topic has a codec of its own,
+they are compressed again (recompress.py), and the result is the batch that is stored.
 """
 
 from dataclasses import dataclass
@@ -42,12 +42,12 @@ from lakestream.storage.records.recompress import recompressed
 from lakestream.storage.records.walk import check_records
 
 RECORD_ERRORS_MAX = 100
-"""Records named in one refusal. A batch may hold a million; whoever reads the answer needs a few."""
+"""Records named in one refusal. A batch may hold a million; a person reading the answer needs a few."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What the topic and the request allow."""
+    """Limits set by the topic and the request."""
 
     batch_bytes_max: int
     decompressed_bytes_max: int
@@ -55,25 +55,25 @@ class Limits:
     timestamp_before_max_ms: int
     timestamp_after_max_ms: int
     inner: bool = True
-    """Walk the records; without it the header alone is checked and believed."""
+    """Walk the records; otherwise the header alone is checked and believed."""
     allow_zstd: bool = True
     """Produce requests before version 7 come from clients that cannot read it."""
     keys_required: bool = False
     """Every record must have a key. Needs `inner`."""
     codec: Codec | None = None
-    """What the batch is stored in; None: what it came in. Needs `inner`."""
+    """The codec for storage; None keeps the producer's. Needs `inner`."""
 
 
 class ValidBatch(NamedTuple):
-    """A batch that may be stored."""
+    """A batch that passed validation."""
 
     header: BatchHeader
     max_timestamp_ms: int
-    """The true one, whatever the header says: retention and lookups by time depend on it."""
+    """The true maximum, whatever the header says: retention and lookups by time depend on it."""
     has_null_key: bool | None
     """None when the records were not walked."""
     data: Bytes
-    """What is stored: the bytes as they came, or the batch in its topic's codec."""
+    """The bytes to store: as received, or recompressed in the topic's codec."""
 
 
 def validate_batch(buffer: Bytes, limits: Limits) -> ValidBatch:
@@ -96,7 +96,7 @@ def validate_batch(buffer: Bytes, limits: Limits) -> ValidBatch:
 
 
 def _frame(buffer: Bytes, batch_bytes_max: int) -> BatchHeader:
-    """One whole batch of format v2, unharmed."""
+    """Check that the bytes are one whole, undamaged batch of format v2. Returns its header."""
     size = len(buffer)
     if size == 0:
         raise InvalidRecord("a produce request must hold one record batch for each partition; this one holds none")
@@ -115,13 +115,13 @@ def _frame(buffer: Bytes, batch_bytes_max: int) -> BatchHeader:
 
 
 def _check_size(batch: Bytes, bytes_max: int) -> None:
-    """Of what came, and of what is stored: in another codec it may be larger."""
+    """Used for the received and for the stored batch: in another codec it may be larger."""
     if len(batch) > bytes_max:
         raise BatchTooLarge(f"the batch has {len(batch)} bytes, the topic takes {bytes_max} (max.message.bytes)")
 
 
 def _check_claims(header: BatchHeader, limits: Limits) -> None:
-    """What the header says is possible, and a producer may say it."""
+    """Check that the header's fields are possible and allowed to a producer."""
     attributes = header.attributes
     codec = attributes & CODEC_MASK
     if codec > Codec.LZ4:
@@ -155,7 +155,7 @@ def _check_new_codec(number: int, allow_zstd: bool) -> None:
 
 
 def _opened_records(buffer: Bytes, header: BatchHeader, decompressed_bytes_max: int) -> Bytes:
-    """The records, decompressed if they were not plain."""
+    """The records, decompressed if necessary."""
     codec = header.attributes & CODEC_MASK
     records = memoryview(buffer)[HEADER_BYTES:]
     if codec == Codec.NONE:
@@ -166,7 +166,7 @@ def _opened_records(buffer: Bytes, header: BatchHeader, decompressed_bytes_max: 
 
 
 def _check_times(least_ms: int, most_ms: int, buffer: Bytes, limits: Limits) -> None:
-    """Every record that has a time has one that the topic takes."""
+    """Check that the topic accepts the time of every record that has one."""
     earliest_ms, latest_ms = _times_taken(limits)
     if most_ms > latest_ms or (least_ms < earliest_ms and least_ms != NO_TIMESTAMP):
         raise InvalidTimestamp(
@@ -188,7 +188,7 @@ def _records_without_key(buffer: Bytes, limits: Limits) -> tuple[RecordError, ..
 
 
 def _records_out_of_time(buffer: Bytes, limits: Limits) -> tuple[RecordError, ...]:
-    """Which ones they are."""
+    """The errors of the records whose times the topic refuses."""
     times = _opened(buffer, limits).column("timestamp").to_numpy()
     earliest_ms, latest_ms = _times_taken(limits)
     latest_ms = min(latest_ms, np.iinfo(np.int64).max)
@@ -200,5 +200,5 @@ def _records_out_of_time(buffer: Bytes, limits: Limits) -> tuple[RecordError, ..
 
 
 def _opened(buffer: Bytes, limits: Limits) -> pa.RecordBatch:
-    """The records themselves. Slow, and only done for a batch that is refused."""
+    """The decoded records. Slow, and only done for a batch that is refused."""
     return decode_batches(buffer, bytes_max=max(len(buffer), limits.decompressed_bytes_max), check_crc=False)

@@ -1,9 +1,8 @@
-"""Prove what is inside a batch without taking it apart: the gate's look at every record.
+"""Checks every record of a batch without taking the batch apart.
 
-The walk sees that lengths fit into each other, that there are exactly as many records as the header
-counts, numbered 0, 1, 2 and so on, that nothing is left over, and that header keys are text. What
-passes can be read by every Kafka client and by our decoder. It works on the received bytes as they
-are, and finds the true times on the way, which a header may misstate.
+The walk proves that lengths fit into each other, that there are exactly as many records as the header counts, numbered
+0, 1, 2 and so on, that nothing is left over, and that header keys are text. Every Kafka client and our decoder can read
+records that pass. The walk works on the received bytes in place, and finds the true times, which a header may misstate.
 """
 
 from typing import NamedTuple
@@ -17,11 +16,11 @@ from lakestream.storage.records.kernels.walking import walk_records
 
 
 class Walked(NamedTuple):
-    """What the records turned out to hold."""
+    """Facts found by the walk."""
 
     max_timestamp_ms: int
     min_timestamp_ms: int
-    """The least of those that have a time; -1 when none has."""
+    """The least time of the records that have one; -1 when none has."""
     has_null_key: bool
 
 

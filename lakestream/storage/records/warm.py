@@ -1,9 +1,9 @@
-"""Compile every kernel into Numba's cache, so that no broker compiles while it serves.
+"""Compiles every kernel into Numba's cache, so that no broker compiles while it serves.
 
     python -m lakestream.storage.records.warm
 
-It takes seconds once, at set-up, and milliseconds afterwards. A start with a warm cache compiles
-nothing: a test runs this file twice and counts.
+It takes seconds once, at set-up, and milliseconds afterwards. A start with a warm cache compiles nothing: a test runs
+this file twice and counts.
 """
 
 import numpy as np

@@ -1,1 +1,1 @@
-"""The table file: Parquet that is data of an Iceberg table and a stretch of the log, at the same time."""
+"""The table file: a Parquet file that is both data of an Iceberg table and a stretch of the log."""

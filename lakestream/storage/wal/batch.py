@@ -1,4 +1,4 @@
-"""A batch on its way into the log, and the future through which its producer learns what became of it."""
+"""A batch on its way into the log, and the future through which its producer gets the result."""
 
 import asyncio
 from dataclasses import dataclass

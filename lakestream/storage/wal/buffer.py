@@ -41,7 +41,7 @@ class SegmentBuffer:
         self._carried.append(pending)
 
     def oldest(self) -> float | None:
-        """When the longest waiting fresh batch was buffered."""
+        """When the oldest fresh batch was buffered."""
         return self._fresh[0].buffered_at if self._fresh else None
 
     def next_retry(self) -> float | None:
@@ -57,7 +57,7 @@ class SegmentBuffer:
         return taken
 
     def drain(self) -> list[Pending]:
-        """Everything, carried or not: the WAL is giving up on them."""
+        """Everything, carried or not, for a WAL that gives up on it."""
         drained, self._fresh, self._carried, self.bytes = [*self._carried, *self._fresh], [], [], 0
         return drained
 

@@ -18,7 +18,7 @@ class PutCredit:
         self._counted_at = now
 
     def available_in(self, now: float) -> float:
-        """Seconds until a put may be made: 0 when one may be made now."""
+        """Seconds until a put is allowed: 0 when one is allowed now."""
         self._count(now)
         return 0.0 if self._tokens >= 1.0 else (1.0 - self._tokens) / self._rate
 

@@ -1,10 +1,10 @@
-"""The flusher: when to seal the open segment, and the three steps that make its batches exist.
+"""The flusher decides when to seal the open segment, and makes its batches durable and visible in three steps.
 
     append -> (full | lingered | put credit) -> seal -> upload -> commit -> answer
 
-Up to `uploads_max` segments are uploaded at once; commits follow in flush order, each only after its
-predecessor has met its fate. Until the commit nothing is visible; after it nothing can take it back.
-A lost answer is resolved by asking again: the store keeps the one fate of every segment.
+Up to `uploads_max` segments are uploaded at once. Commits follow in flush order, each only after the fate of its
+predecessor is known. Until the commit nothing is visible; after it nothing can undo it. When an answer is lost, the
+flusher asks again: the store keeps the one fate of every segment.
 """
 
 import asyncio
@@ -119,7 +119,7 @@ class Wal:
         self._tasks.spawn(self._run(), name="wal-flusher")
 
     def append(self, batch: WalBatch) -> "asyncio.Future[BatchResult]":
-        """Take the batch into the open segment. The future tells what became of it."""
+        """Take the batch into the open segment. The future resolves to the batch's result."""
         answer: asyncio.Future[BatchResult] = asyncio.get_running_loop().create_future()
         if self._closing:
             answer.set_exception(StoreUnavailable("the broker is shutting down; another one will take the batch"))
@@ -158,7 +158,7 @@ class Wal:
                 await self._wait_for_change(wait)
 
     async def _wait_for_change(self, seconds: float | None) -> None:
-        """Until something was appended or finished, or `seconds` have passed."""
+        """Wait until something was appended or finished, or `seconds` have passed."""
         self._changed.clear()
         if seconds is None:
             await self._changed.wait()
@@ -192,7 +192,7 @@ class Wal:
         return min(waits, default=None)
 
     def _linger(self) -> float:
-        """Longer while commits are slow: flushing faster than they finish only queues."""
+        """The linger time, longer while commits are slow: flushing faster than they finish only queues."""
         return min(max(self._limits.linger_seconds, 2 * self._commit_seconds), LINGER_SECONDS_MAX)
 
     # --- one flush -------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class Wal:
             self._changed.set()
 
     async def _upload(self, sealed: Sealed) -> tuple[LakestreamError | None, float]:
-        """Put the object, patiently. Returns why it could not be done, and how long it took."""
+        """Put the object, with retries. Returns the error if it failed, and how long it took."""
         key, started = segment_key(sealed.segment), self._clock.monotonic()
         deadline, pause = started + self._limits.upload_seconds_max, RETRY_SECONDS_FIRST
         while True:
@@ -275,10 +275,10 @@ class Wal:
         )
 
     async def _ask_fate(self, sealed: Sealed, lease: BrokerLease) -> SegmentFate:
-        """Commit, repeating while the store does not answer: it knows whether an earlier try got through.
+        """Commit, repeating while the store does not answer: it knows whether an earlier try succeeded.
 
-        The lease is the one under which the segment was sealed, not a later one: a broker that slept
-        past its lease must not bring in what it held, even after it has registered anew.
+        The lease is the one under which the segment was sealed, not a later one: a broker that slept past its lease
+        must not commit what it held, even after it has registered again.
         """
         commit = SegmentCommit(
             segment=sealed.segment,
@@ -302,9 +302,8 @@ class Wal:
     async def _give_up(self, sealed: Sealed, reason: LakestreamError) -> None:
         """Make sure that the segment can never be committed, before any successor may be.
 
-        Producers are answered at once: they will retry. Only the store can say whether a commit whose
-        answer was lost got through, so this waits for it as long as it takes; without the store this
-        broker can do nothing anyway.
+        Producers get their error at once and will retry. Only the store knows whether a commit whose answer was lost
+        succeeded, so this waits for the store as long as it takes; without the store this broker can do nothing anyway.
         """
         self._metrics.flush_failed()
         self._trouble.met(reason)
@@ -319,7 +318,7 @@ class Wal:
             except LakestreamError:
                 await self._clock.sleep(pause)
                 pause = min(2 * pause, RETRY_SECONDS_MAX)
-        if isinstance(fate, Committed):  # it had got through after all: readers and receipts must learn of it
+        if isinstance(fate, Committed):  # it had succeeded after all: readers and receipts must learn of it
             self._publish(sealed, fate.results)
 
     # --- answers ---------------------------------------------------------------------------------
@@ -344,7 +343,7 @@ class Wal:
                 pending.answer.set_result(result)
 
     def _publish(self, sealed: Sealed, results: Sequence[BatchResult]) -> None:
-        """Make what was stored quick to read, note its receipts, and wake those who wait for it."""
+        """Cache the stored batches for readers, note their receipts, and wake waiting fetches."""
         spans = stored_spans(sealed, results)
         if sealed.batches:
             self._cache.put(sealed.segment, CachedExtent(BATCHES_AT, sealed.parts[1:-1]))
@@ -355,7 +354,7 @@ class Wal:
             self._on_stored(list(spans))
 
     def _park(self, pending: Pending, result: BatchResult, now: float) -> bool:
-        """Carry an out-of-sequence batch to a later flush, while its time lasts."""
+        """Carry an out-of-sequence batch to a later flush, until its time is up."""
         if result.status not in _PARKABLE or pending.answer.done():
             return False
         first_tried = now if pending.tried_at is None else pending.tried_at
@@ -367,6 +366,6 @@ class Wal:
 
 
 def _stored_records(sealed: Sealed, results: Sequence[BatchResult]) -> int:
-    """Those that are new in the log: not repeats, nor what was refused."""
+    """The number of records that are new in the log: neither repeats nor refused."""
     pairs = zip(sealed.batches, results, strict=True)
     return sum(batch.records for batch, result in pairs if result.status is BatchStatus.STORED)

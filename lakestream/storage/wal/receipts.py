@@ -1,4 +1,4 @@
-"""Receipts on their way: what earlier segments were given, waiting to be written into the next one's footer."""
+"""Pending receipts: offsets that earlier segments were given, waiting to be written into the next segment's footer."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ class Receipts:
         return self._oldest
 
     def add(self, sealed: Sealed, spans: Mapping[PartitionId, Sequence[Span]], now: float) -> None:
-        """Note what a committed segment was given."""
+        """Note the offsets that a committed segment was given."""
         homes = {item.batch.partition: (item.batch.topic_id, item.batch.partition_index) for item in sealed.pending}
         for partition, run in spans.items():
             topic_id, index = homes[partition]
@@ -30,7 +30,7 @@ class Receipts:
         return taken
 
     def give_back(self, receipts: Sequence[Receipt], now: float) -> None:
-        """The segment that was to carry them failed."""
+        """Take back receipts from a segment that failed."""
         self._waiting = [*receipts, *self._waiting]
         self._since(now)
 

@@ -2,9 +2,9 @@
 
     "LSG1" | batches, by partition | footer | crc32c(footer) u32 | footer length u32 | "LSG1"
 
-All numbers big-endian. The footer is msgpack, so one ranged GET of the last 64 KiB reads it for any
-ordinary segment. Receipts tell which offsets earlier segments of this broker were given: with them
-the bucket alone can rebuild the log. The digit in the magic is the version.
+All numbers big-endian. The footer is msgpack, so one ranged GET of the last 64 KiB reads it for any ordinary segment.
+Receipts list the offsets that earlier segments of this broker were given: with them the bucket alone can rebuild the
+log. The digit in the magic is the version.
 """
 
 import struct
@@ -63,7 +63,7 @@ class SegmentFooter:
 
 
 def segment_key(segment: SegmentId) -> str:
-    """The object's key. The last two characters spread keys over prefixes, which object stores like."""
+    """The object's key. The last two characters spread keys over prefixes, which helps object stores to scale."""
     return f"{WAL_PREFIX}{segment[-2:]}/{segment}{_SUFFIX}"
 
 

@@ -1,7 +1,7 @@
-"""The spans that a committed segment made: the same rule by which the metadata store writes them.
+"""The spans of a committed segment, by the same rule as in the metadata store.
 
-Batches of a partition that were stored side by side, with consecutive offsets and one append time, are
-one span; a batch that was not stored splits it.
+Batches of a partition that were stored side by side, with consecutive offsets and one append time, are one span; a
+batch that was not stored splits it.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Trouble with making batches durable, told once when it begins and once when it is over.
+"""Logs trouble with making batches durable: once when it begins and once when it is over.
 
-Flushes come many times a second and fail alike while a disk is full or a store is away. Their producers are told each
-time; the log needs to hear it once.
+Flushes come many times a second and fail alike while a disk is full or a store is away. Producers get each error; the
+log gets one line.
 """
 
 import structlog

@@ -1,7 +1,7 @@
-"""Arrow's buffers of one decoded batch: made for a guess, grown when a kernel asks, and put together at the end.
+"""Arrow's buffers of one decoded batch: allocated by a guess, grown when a kernel asks, then made into arrays.
 
-Rows are known, bytes and items are not. Memory that is never touched costs nothing, so guesses of bytes are generous,
-and what they are made for is not cleared before.
+The number of rows is known, the numbers of bytes and items are not. Memory that is never touched costs nothing, so
+guesses of bytes are generous, and buffers for bytes are not cleared.
 """
 
 import numpy as np
@@ -33,11 +33,13 @@ POSITION_MAX = 2**31 - 1
 """Arrow counts bytes and items of a column in 32 bits."""
 GROWN_BYTES_MAX = 256 * 1024 * 1024
 GROWN_BYTES_PER_INPUT_BYTE = 16
-"""What a batch may unfold to: a list of unions takes a byte an item in Avro, and a value of each branch in columns."""
+"""The most that a batch may unfold to: a list of unions takes a byte an item in Avro, and a value of each branch in
+columns."""
 
 
 class AvroBuffers:
-    """`nodes` and `levels` are the kernels' tables; the arrays that they point to are held here."""
+    """The buffers of all nodes. `nodes` and `levels` are the kernels' tables; this object keeps the arrays that they
+    point to alive."""
 
     def __init__(self, program: AvroProgram, rows: int, input_bytes: int) -> None:
         self._program = program
@@ -52,7 +54,7 @@ class AvroBuffers:
             self._make(number, node, rows if node.level == ROWS else ITEMS_FIRST)
 
     def grow(self, number: int) -> bool:
-        """Twice the room for the node that had too little; False where there must be no more."""
+        """Double the room of a node; False if a limit forbids it."""
         node = self._program.nodes[number]
         room = 2 * self._cell(number, ROOM)
         if room > POSITION_MAX:
@@ -83,9 +85,9 @@ class AvroBuffers:
             self._set(number, ROOM, ITEMS_FIRST)
 
     def _size_to(self, number: int, slots: int) -> bool:
-        """Room for so many values, or of what has bytes or items, for so many offsets to them."""
+        """Make room for so many values, or for so many offsets of a node with bytes or items."""
         node = self._program.nodes[number]
-        bitmap_bytes = slots // 8 + 2  # a bit behind the last slot is cleared when a row is taken back
+        bitmap_bytes = slots // 8 + 2  # taking a row back clears a bit behind the last slot
         done = node.always or self._resize(number, VALID, bitmap_bytes)
         if node.bits:
             done = done and self._resize(number, DATA, bitmap_bytes)

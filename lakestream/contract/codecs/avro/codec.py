@@ -3,8 +3,8 @@
     bind(writer_of(schema, id), layout) -> decode: kernels over the values, then a check that encoding gives them back
                                         -> encode: kernels over the columns
 
-`exact` is no conclusion but a comparison: each row is encoded again and held against its bytes. It fails for values
-that Avro allows in several forms (lists in several blocks, padded numbers), whose bytes are then kept.
+`exact` is the result of a comparison: the decoder encodes each row again and compares the bytes. They differ for values
+that Avro allows in several forms (lists in several blocks, padded numbers); the table keeps the bytes of such rows.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ from lakestream.contract.registry.json_text import parsed_json, written_json
 
 FORMAT = "avro"
 CODEC_VERSION = 1
-"""Version 1: lists in one block, numbers and decimals in as few bytes as hold them."""
+"""Version 1 writes lists in one block, and numbers and decimals in as few bytes as hold them."""
 
 ROW_BYTES_GUESS = 64
 ENCODED_BYTES_MAX = 2**31 - 1
@@ -45,13 +45,15 @@ Bytes = NDArray[np.uint8]
 
 
 def writer_of(schema: AvroSchema, number: int, *, framed: bool = True) -> Writer:
-    """`number`: the registry's id of the schema, which is in the frame; or one of the table's own, without frame."""
+    """`number` is the registry's id of the schema, which the frame names, or for unframed values a number of the
+    table's own."""
     text = written_json(AvroWriter().write(schema.type))
     return Writer(number=number, format=FORMAT, codec=CODEC_VERSION, framed=framed, schema=text)
 
 
 def bind(writer: Writer, layout: Layout) -> "AvroCodec":
-    """Raises CannotFollow, a ValueError, for a schema of more fields, or deeper ones, than a layout can have."""
+    """Bind a writer to a layout. Raises CannotFollow, a ValueError, for a schema with more fields, or deeper ones, than
+    a layout can have."""
     version = _VERSIONS.get(writer.codec)
     if version is None:
         raise ValueError(f"version {writer.codec} of the Avro codec is not known: a newer Lakestream reads it")
@@ -114,12 +116,12 @@ class AvroCodec:
         return pa.Array.from_buffers(pa.binary(), columns.num_rows, buffers, null_count=0)
 
     def _fill(self, data: Bytes, offsets: NDArray[np.int32], buffers: AvroBuffers) -> NDArray[np.int64]:
-        """Decode all rows; returns the faults, one line for each."""
+        """Decode all rows. Returns the faults, one line for each."""
         program, rows = self._program, offsets.size - 1
         faults = np.empty(rows * FAULT_CELLS, dtype=np.int64)
         starts = np.zeros(program.levels, dtype=np.int64)
         row = failed = 0
-        while row < rows:  # comes back for each row at most, and else as often as buffers can double
+        while row < rows:  # at most one round for each row and for each doubling of a buffer
             row, failed, node = decode_rows(
                 data, offsets, row, program.ops, buffers.nodes, buffers.levels, starts, self._stack,
                 program.symbols, program.symbol_starts, faults, failed,
@@ -148,11 +150,11 @@ class AvroCodec:
 
 
 _VERSIONS: dict[int, Callable[[AvroType, Layout], AvroCodec]] = {1: AvroCodec}
-"""By Writer.codec. A version stays as long as there may be a file that was written by it: for ever."""
+"""By Writer.codec. Versions are never removed: some file may have been written with each."""
 
 
 def _input(values: pa.BinaryArray) -> tuple[Bytes, NDArray[np.int32]]:
-    """Read-only, since read-only and writable arrays are different types to Numba."""
+    """The values' buffers as read-only arrays: read-only and writable arrays are different types to Numba."""
     _, offsets, data = values.buffers()
     if not len(values):
         return _read_only(b"").view(np.uint8), np.frombuffer(bytes(4), dtype=np.int32)

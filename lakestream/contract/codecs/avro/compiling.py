@@ -1,10 +1,10 @@
-"""From a schema and a layout to the program that the kernels follow.
+"""Compiles a schema and a layout to the program that the kernels follow.
 
     program = compiled(schema type, layout)
 
-Each type of the schema becomes an instruction and, but for the steering ones, a node: the column or part that it fills.
-A type whose column the layout does not have, or has in a kind that cannot hold it, gets a node all the same, which ends
-in nothing: the rest of the row can be read, but the columns cannot give the bytes back (`lossy`).
+Each type of the schema becomes an instruction and, except for those that only steer, a node: the column or part that it
+fills. If the layout has no column for a type, or one of a kind that cannot hold it, the type still gets a node, whose
+values are dropped: the rest of the row can be read, but the columns cannot give the bytes back (`lossy`).
 """
 
 from collections.abc import Sequence
@@ -66,13 +66,13 @@ _MASK64 = 2**64 - 1
 
 
 def compiled(root: AvroType, layout: Layout) -> AvroProgram:
-    """Raises CannotFollow for a schema of more fields, or deeper ones, than a layout can have."""
+    """Raises CannotFollow for a schema with more fields, or deeper ones, than a layout can have."""
     return _Compiling(root).program(layout)
 
 
 @dataclass(slots=True)
 class _Place:
-    """Where a type stands: its column, level, and what a union around it says."""
+    """Where a type stands: its column, its level, and its branch numbers if a union is around it."""
 
     column: Column | None
     level: int
@@ -185,7 +185,7 @@ class _Compiling:
                 self._scalar(type, _within(place, scalar_kind(type)))
 
     def _null(self, place: _Place) -> None:
-        """Takes no bytes and has no value; its column stays empty."""
+        """A null takes no bytes and has no value; its column stays empty."""
         place = _within(place, BOOLEAN)
         node = Node(level=place.level, always=False, bits=True)
         self._value(ops.NOTHING, place, node)
@@ -291,7 +291,7 @@ class _Compiling:
 
 
 def _within(place: _Place, kind: str) -> _Place:
-    """Without its column, if that cannot hold the kind."""
+    """The place, without its column if that cannot hold the kind."""
     if place.column is not None and wider(place.column.kind, kind) != place.column.kind:
         return _Place(None, place.level, place.always, place.path, place.value_branch, place.null_branch)
     return place

@@ -1,4 +1,4 @@
-"""Instructions being written: a table that grows, with the symbols of enums beside it."""
+"""The table of instructions as the compiler writes it, and the table of enum symbols."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,21 +8,21 @@ from lakestream.contract.registry.avro.types import Enum
 
 
 class Instructions:
-    """`cells`: for each instruction its cells (kernels/ops.py). `paths`: for each the field to name when it fails."""
+    """`cells`: the cells of each instruction (kernels/ops.py). `paths`: the field to name when an instruction fails."""
 
     def __init__(self) -> None:
         self.cells: list[list[int]] = []
         self.paths: list[str] = []
 
     def emit(self, op: int, path: str, *, a: int = 0, b: int = 0, c: int = 0) -> int:
-        """Its number."""
+        """Append an instruction and return its number."""
         at = len(self.cells)
         self.cells.append([op, 0, 0, -1, -1, at + 1, a, _signed(b), _signed(c)])
         self.paths.append(path)
         return at
 
     def ends(self, at: int) -> None:
-        """The type of instruction `at` ends here."""
+        """Mark the end of instruction `at`'s type here."""
         self.cells[at][ops.AFTER] = len(self.cells)
 
     def table(self) -> NDArray[np.int64]:
@@ -30,7 +30,7 @@ class Instructions:
 
 
 class Symbols:
-    """The symbols of all enums, one behind the other; an enum has one start more than symbols."""
+    """The symbols of all enums, one behind the other. Each enum has one more start than it has symbols."""
 
     def __init__(self) -> None:
         self._text = bytearray()
@@ -39,7 +39,7 @@ class Symbols:
         self._first: dict[int, int] = {}
 
     def place(self, enum: Enum) -> int:
-        """Where the starts of its symbols begin."""
+        """Append an enum's symbols and return where their starts begin."""
         if id(enum) not in self._first:
             self._first[id(enum)] = len(self._starts)
             symbols = [symbol.encode() for symbol in enum.symbols]
@@ -57,5 +57,5 @@ class Symbols:
 
 
 def _signed(number: int) -> int:
-    """A number of 64 bits as the table's cells have it."""
+    """An unsigned number of 64 bits as the signed one that the table's cells hold."""
     return number - 2**64 if number >= 2**63 else number

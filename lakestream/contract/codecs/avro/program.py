@@ -1,4 +1,4 @@
-"""A program, as the kernels follow it: instructions in a table, and the nodes that they fill."""
+"""The program that the kernels follow: instructions in a table, and the nodes that they fill."""
 
 from dataclasses import dataclass
 
@@ -13,18 +13,19 @@ ROWS = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """What an instruction fills. `bits`, `offsets` and `width` say which of Arrow's buffers it has."""
+    """The part of a column that an instruction fills. `bits`, `offsets` and `width` say which of Arrow's buffers it
+    has."""
 
     level: int
     always: bool
-    """Never null but in rows that cannot be decoded."""
+    """Never null except in rows that cannot be decoded."""
     bits: bool = False
     offsets: bool = False
     width: int = 0
-    """Bytes of a value of fixed size."""
+    """The size of a fixed-size value in bytes."""
     item_level: int = -1
     text: AvroType | None = None
-    """A type that contains itself: the node gets its bytes, which become JSON afterwards."""
+    """A type that contains itself: the node gets its bytes, and the decoder turns them into JSON afterwards."""
 
     @property
     def is_bytes(self) -> bool:

@@ -1,4 +1,4 @@
-"""Why a row could not be decoded, in words."""
+"""Messages for people: why a row could not be decoded."""
 
 from lakestream.contract.codecs.avro.kernels import faults, ops
 from lakestream.contract.codecs.avro.program import AvroProgram

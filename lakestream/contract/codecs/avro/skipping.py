@@ -1,6 +1,6 @@
-"""Instructions that pass over values of types that contain themselves, to prove that they are whole.
+"""Instructions that skip values of types that contain themselves, and prove that the values are whole.
 
-Each record is written once and called wherever it occurs, so that there is an end to them.
+Each record's instructions are written once and called wherever the record occurs, so that their number is finite.
 """
 
 from lakestream.contract.codecs.avro.instructions import Instructions
@@ -26,14 +26,14 @@ class Skipping:
         self._traits = traits
         self._calls: list[tuple[int, AvroRecord]] = []
         self._first: dict[int, int] = {}
-        """First instruction of each record that is written."""
+        """The first instruction of each record that is written."""
 
     def call(self, at: int, record: AvroRecord) -> None:
-        """Instruction `at` calls the record's, which may not be there yet."""
+        """Let instruction `at` call the record's instructions, which may not exist yet."""
         self._calls.append((at, record))
 
     def link(self) -> None:
-        """Write the instructions of every record that is called, and tell the calls where they are."""
+        """Write the instructions of every record that is called, and fill in their addresses in the calls."""
         done = 0
         while done < len(self._calls):  # writing one may add calls
             at, record = self._calls[done]

@@ -1,4 +1,4 @@
-"""Arrow columns as the nodes that the encoding kernels read: addresses of their buffers, slices included."""
+"""Turns Arrow columns into the nodes that the encoding kernels read: addresses of their buffers, slices included."""
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from lakestream.contract.columns.layout import Layout
 
 
 def sources(program: AvroProgram, layout: Layout, columns: pa.RecordBatch) -> NDArray[np.int64]:
-    """The table of nodes. `columns` must be held as long as it is used."""
+    """The table of nodes. The caller must keep `columns` alive as long as it uses the table."""
     table = np.zeros((len(program.nodes), NODE_CELLS), dtype=np.int64)
     for number, node in enumerate(program.nodes):
         table[number, ITEM_LEVEL] = node.item_level

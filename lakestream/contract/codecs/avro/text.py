@@ -1,7 +1,7 @@
-"""Values of types that contain themselves, as JSON: Iceberg's types have an end, so these become text.
+"""Writes values of types that contain themselves as JSON text: Iceberg has no recursive types.
 
-The kernels have proven that each value is whole and not too deep. This works value by value: such schemas are rare, and
-their text has no other way to come about. Bytes are written as Avro's own JSON has them, a character a byte.
+The kernels have proven that each value is whole and not too deep. This module works value by value, in Python, since
+such schemas are rare. Bytes are written as in Avro's own JSON, one character for each byte.
 """
 
 import json
@@ -15,9 +15,9 @@ from lakestream.contract.registry.avro.types import Array, AvroRecord, AvroType,
 
 CHARACTERS_MAX = 16 * 1024 * 1024
 BATCH_CHARACTERS_MAX = 16 * CHARACTERS_MAX
-"""Of one text, and of those of a batch. Each record repeats the names of its fields, which take no bytes in Avro: a
-message may unfold to a million times its size. What is longer is null in the table; its bytes are kept like all such.
-"""
+"""Limits of one text, and of all texts of a batch. Each record repeats the names of its fields, which take no bytes in
+Avro: a message may unfold to a million times its size. A longer text is null in the table; its bytes are kept, as for
+every recursive value."""
 _CHARACTERS_OF_A_VALUE = 8
 
 
@@ -26,7 +26,7 @@ class _TooLong(Exception):
 
 
 def texts(values: pa.BinaryArray, type: AvroType) -> pa.StringArray:
-    """Null where there is no value."""
+    """The values as JSON; null where there is no value."""
     left = BATCH_CHARACTERS_MAX
     written = []
     for value in values.to_pylist():
@@ -115,5 +115,5 @@ class _Reading:
 
 
 def _finite(number: float) -> float | str:
-    """JSON has no word for the others."""
+    """The number, or a string for NaN and infinities, which JSON does not have."""
     return number if math.isfinite(number) else str(number)

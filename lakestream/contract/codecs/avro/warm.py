@@ -1,4 +1,4 @@
-"""Compile the Avro kernels into Numba's cache, so that no process compiles while it works.
+"""Compiles the Avro kernels into Numba's cache, so that no process compiles while it works.
 
     python -m lakestream.contract.codecs.avro.warm
 

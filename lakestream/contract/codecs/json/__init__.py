@@ -3,7 +3,7 @@
     bytes -> decode_rows -> columns + the shape of each row      shape: the row without its values
     columns + shapes -> encode_rows -> the same bytes
 
-What a shape is stands in template.py, how a row finds its shape in tree.py, and how columns inside of others are
-numbered in slots.py. Objects in arrays are rows in their turn (objects.py), whose shapes are parts of the shape of the
-row around them (composing.py). The compiled loops are in kernels/.
+template.py explains shapes, tree.py how the decoder finds the shape of a row, and slots.py how nested columns are
+numbered. Objects in arrays are rows of their own (objects.py), and their shapes are parts of the shape of the row
+around them (composing.py). The compiled loops are in kernels/.
 """

@@ -1,9 +1,9 @@
-"""JSON values of one topic, bound to the layout of its table.
+"""The JSON codec: values of one topic, bound to the layout of its table.
 
-    bind(writer, layout)                  columns inferred: what does not fit is null, and the row keeps its bytes
+    bind(writer, layout)                  columns inferred: a value that does not fit is null; the row keeps its bytes
     bind(writer, layout, declared=True)   columns of a JSON Schema: a value of another type is an error of its row
 
-Rows are decoded as rows.py does, then the objects of all arrays in one column as rows in their turn, level by level.
+rows.py decodes the rows. Then the objects of all arrays of one column are decoded as rows, level by level.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,9 +26,9 @@ from lakestream.contract.columns.column import Column
 from lakestream.contract.columns.layout import Layout
 
 CODEC_VERSION = OBJECTS_VERSION
-"""Older rules are kept for the files that were written by them."""
+"""Older versions are kept for the files that were written with them."""
 LISTS_WITHIN_MAX = 3
-"""Lists of objects within each other for which columns are found. What lies deeper is JSON text."""
+"""How many levels of lists of objects get columns. A deeper list is JSON text."""
 
 
 def bind(writer: Writer, layout: Layout, *, declared: bool = False) -> "JsonCodec":
@@ -62,7 +62,7 @@ class JsonCodec:
 
     @shapes.setter
     def shapes(self, shapes: Sequence[str]) -> None:
-        """Of the file to be encoded. Raises ValueError where they are not of this layout."""
+        """Set the shapes of the file to be encoded. Raises ValueError if they do not fit the layout."""
         self._rows = copy(self._rows)
         if not self._lists:
             self._rows.shapes = list(shapes)
@@ -122,7 +122,7 @@ class JsonCodec:
     def _numbers(
         self, own: NDArray[np.int32], of_objects: Sequence[NDArray[np.int32]], exact: NDArray[np.bool_]
     ) -> NDArray[np.int32]:
-        """Of the exact rows; NO_SHAPE for the others."""
+        """The shape numbers of the exact rows; NO_SHAPE for the others."""
         shapes = np.full(len(own), NO_SHAPE, np.int32)
         parts = [part[exact] for part in (own, *of_objects)]
         shapes[exact] = self._composed.numbers(parts, self._template)

@@ -1,9 +1,9 @@
-"""Shapes of rows that have arrays of objects: the row's own template, and in it those of the objects.
+"""Shapes of rows that have arrays of objects: the row's own template, with the templates of the objects inside.
 
     {"id": 7, "items": [{"sku": "x"}, {"sku": "y"}]}   ->   {"id": <i:1>, "items": <lj:2>{{"sku": <s:4>}}}
 
-All objects of an array have the same shape, or the row keeps its bytes; an empty array may have any. The template of
-the objects follows the slot of their list, between bytes of value 2 and 3, which no JSON text contains.
+All objects of an array must have the same shape, or the row keeps its bytes; an empty array fits any shape. The
+template of the objects follows the slot of their list, between bytes of value 2 and 3, which no JSON text contains.
 """
 
 import re
@@ -18,7 +18,7 @@ from lakestream.contract.codecs.json.tree import SHAPE_BYTES_MAX, SHAPES_MAX
 
 NO_SHAPE = -1
 PARTS_MAX = 4 * SHAPES_MAX
-"""Combinations of parts that are remembered, with those for which there was no room. Further ones have none."""
+"""Combinations of parts that are remembered, including those for which there was no room. Further ones get no shape."""
 
 _BEGINS, _ENDS = "\x02", "\x03"
 _SLOT = re.compile(f"{MARK}[^:{MARK}]*:([0-9]+){MARK}")
@@ -33,7 +33,7 @@ class Composed(NamedTuple):
 
 
 def composed(own: str, objects: Mapping[int, str]) -> str:
-    """Lists that have no slot in this template are left out."""
+    """The template of a whole row. Lists that have no slot in this template are left out."""
 
     def with_objects(slot: re.Match[str]) -> str:
         inner = objects.get(int(slot[1]))
@@ -43,7 +43,7 @@ def composed(own: str, objects: Mapping[int, str]) -> str:
 
 
 def decomposed(template: str) -> Composed:
-    """Raises ValueError."""
+    """The parts of a template. Raises ValueError."""
     own, objects = "", dict[int, str]()
     depth = start = 0
     for edge in _EDGE.finditer(template):
@@ -72,11 +72,11 @@ def _last_id(own: str) -> int:
 
 
 Parts = tuple[int, ...]
-"""The number of a row's own shape, then for each list of structs that of its objects, or NO_SHAPE."""
+"""The number of a row's own shape, then for each list of structs the number of its objects' shape, or NO_SHAPE."""
 
 
 class ComposedShapes:
-    """Those that were met, with their numbers; as many as a file may have."""
+    """The composed shapes found so far, with their numbers; at most as many as a file may have."""
 
     def __init__(self) -> None:
         self.templates: list[str] = []
@@ -86,7 +86,7 @@ class ComposedShapes:
         self._bytes = 0
 
     def append(self, parts: Parts, template: str) -> int:
-        """As the next one; its number."""
+        """Append a shape and return its number."""
         number = len(self.templates)
         self.templates.append(template)
         self._parts.append(parts)
@@ -95,12 +95,12 @@ class ComposedShapes:
         return number
 
     def parts(self, shapes: NDArray[np.int32]) -> list[NDArray[np.int32]]:
-        """Of each row, by part."""
+        """The parts of each row's shape: one array for each part."""
         return [np.array(part, np.int32)[shapes] for part in zip(*self._parts, strict=True)]
 
     def _number(self, parts: Parts, template: str) -> int:
-        """NO_SHAPE where there is no room for it. A list that has no slot tells nothing, so parts may differ where
-        templates do not."""
+        """The number of a shape, or NO_SHAPE if there is no room for it. A list without a slot does not show in the
+        template, so different parts may have the same template."""
         known = self._by_template.get(template)
         if known is not None:
             return known
@@ -109,7 +109,7 @@ class ComposedShapes:
         return self.append(parts, template)
 
     def numbers(self, parts: Sequence[NDArray[np.int32]], template: Callable[[Parts], str]) -> NDArray[np.int32]:
-        """For rows that have these parts. `template`: what to call those that are new."""
+        """The shape numbers of rows with these parts. `template` makes the template of a new shape."""
         first, codes = np.zeros(0, np.int64), np.zeros(len(parts[0]), np.int64)
         for part in parts:
             pairs = codes * (SHAPES_MAX + 1) + part - NO_SHAPE

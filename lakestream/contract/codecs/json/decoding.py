@@ -1,4 +1,4 @@
-"""A decode: what the kernel writes besides columns, and what people read of it."""
+"""The kernel's notes of one decode (everything it writes besides columns), and their translation to Python values."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ from lakestream.contract.codecs.json.unknown import UnknownKey
 
 _SCRATCH_BYTES = 4096
 _SCRATCH_TIMES = 12
-"""A row's bytes grow at most so much by an encode that does not give them back: one digit to \\u00xx, twice."""
+"""The factor by which an encode that does not give the bytes back may lengthen a row: one digit to \\u00xx, twice."""
 _SCRATCH_TOKEN_BYTES = NUMBER_BYTES_MAX
 
 _FIRST_STYLES = {
@@ -60,7 +60,7 @@ def bytes_of(source: Source) -> int:
 
 
 class Notes:
-    """Room for all that the kernel notes while it decodes."""
+    """Buffers for everything that the kernel notes while it decodes."""
 
     def __init__(self, source: Source, slots: Sequence[Slot], hint: NDArray[np.int64]) -> None:
         rows, columns = len(source.offsets) - 1, len(slots)
@@ -112,13 +112,13 @@ class Notes:
         )
         addresses = Work(*(array.ctypes.data for array in self.arrays))
         self.work = addresses._replace(scratch_end=addresses.scratch + scratch_bytes)
-        """What the kernels get."""
+        """The addresses that the kernels get."""
 
     def left_tree_at(self) -> int:
         return int(self.arrays.state[LEFT])
 
     def tokens(self) -> list[TemplatePart]:
-        """What the row that asks for a new shape has beyond the tree."""
+        """The tokens, beyond the tree, of the row that asks for a new shape."""
         return [self._token(n) for n in range(int(self.arrays.state[TOKENS]))]
 
     def _token(self, n: int) -> TemplatePart:
@@ -133,7 +133,7 @@ class Notes:
         return TemplatePart(_bytes_at(start, length), style, column_id, opens)
 
     def unknown_keys(self) -> list[UnknownKey]:
-        """Keys that no column has, in the order in which they came."""
+        """Keys that no column has, in order of appearance."""
         work = self.arrays
         contexts, addresses, lengths = self._unknown
         return [
@@ -147,7 +147,7 @@ class Notes:
         ]
 
     def objects_of(self, number: int) -> pa.BinaryArray:
-        """The objects in the arrays of an unknown key, as far as they were noted."""
+        """The objects in the arrays of an unknown key, as far as the kernel noted them."""
         noted = int(self.arrays.state[ARRAYS])
         own = np.flatnonzero(self.arrays.array_unknown[:noted] == number)
         starts, ends = self.arrays.array_at[own], self.arrays.array_end[own]

@@ -1,4 +1,4 @@
-"""Columns as the kernels see them: a table of addresses, with a place for every slot."""
+"""The table of columns for the kernels: addresses, with an entry for every slot."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ TEXTS = (kinds.STRING, kinds.TEXT, kinds.REST, kinds.OBJECT)
 
 
 class FieldTable:
-    """Keeps the table alive that `fields` leads to, but not the buffers."""
+    """Keeps alive the table that `fields` points to, but not the buffers."""
 
     def __init__(
         self,

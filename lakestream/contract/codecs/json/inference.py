@@ -1,11 +1,11 @@
-"""Columns for keys that no column has yet: what a table without a schema gets next.
+"""Infers columns for keys that no column has yet, in a table without a schema.
 
-    decoded.unknown -> wanted_from_unknown -> layout.merged -> a new codec, by which the same rows are decoded again
+    decoded.unknown -> wanted_from_unknown -> layout.merged -> a new codec, which decodes the same rows again
 
-`unknown` is a picture of all rows of a decode: whole numbers and others in one field make a double, mixtures JSON text.
-What a column is, it stays: Iceberg does not turn a long into a double, nor text into a struct. Decode many rows before
-the first columns are made, therefore; a value that comes later and does not fit is null there, and its row keeps its
-bytes. Where a table has all the columns that it may have, it gets one more for the members that have none.
+`unknown` describes all rows of a decode: whole numbers and others in one field make a double, other mixtures JSON text.
+A column never changes its type: Iceberg does not turn a long into a double, nor text into a struct. So decode many rows
+before making the first columns. A later value that does not fit is null in its column, and its row keeps its bytes. A
+table that has reached its maximum of columns gets one more, for all members without a column.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ from lakestream.contract.columns.wanted import Wanted
 from lakestream.model.rest_column import REST_ID
 
 COLUMNS_MAX = 500
-"""With those inside of others."""
+"""Including nested columns."""
 KEY_BYTES_MAX = 1_000
-"""A key beyond this is data, not a name."""
+"""A longer key is data, not a name."""
 
 
 def grown_by_unknown(unknown: Mapping[str, Found], layout: Layout) -> Layout:
-    """With columns for these keys, as many as the table may have. Raises CannotFollow."""
+    """The layout with columns for these keys, as many as the table may have. Raises CannotFollow."""
     grown = layout.merged(wanted_from_unknown(unknown, layout))
     left_out = any(grown.column(key) is None and _is_name(key) for key in unknown)
     return with_rest(grown) if left_out else grown
@@ -36,13 +36,14 @@ def grown_by_unknown(unknown: Mapping[str, Found], layout: Layout) -> Layout:
 def wanted_from_unknown(
     unknown: Mapping[str, Found], layout: Layout, columns_max: int = COLUMNS_MAX
 ) -> tuple[Wanted, ...]:
-    """In the order of the mapping, which is that of the rows, until the table has `columns_max` columns."""
+    """Columns for the keys, in the order of the mapping, which is that of the rows, up to `columns_max` in the
+    table."""
     taken = sum(1 for column in layout.columns if column.id != REST_ID for _ in column.walk())
     return _Room(columns_max - taken).wanted(unknown, layout.columns)
 
 
 def joined_found(one: Found, other: Found) -> Found:
-    """Of one key in two decodes: what would hold the values of both."""
+    """A type that holds the values of one key in two decodes."""
     if one == other:
         return one
     match one, other:
@@ -61,7 +62,7 @@ def _is_name(key: str) -> bool:
 
 
 class _Room:
-    """How many columns there may still be."""
+    """The number of columns that may still be added."""
 
     def __init__(self, left: int) -> None:
         self._left = left
@@ -82,7 +83,7 @@ class _Room:
         return wanted
 
     def _more_of(self, column: Column, found: Found) -> Wanted | None:
-        """What a struct does not have yet, or the structs of a list."""
+        """The fields that a struct, or the structs of a list, does not have yet."""
         if column.kind == LIST and isinstance(found, list):
             element = self._more_of(column.children[0], found[0])
             return None if element is None else Wanted(key=column.keys[0], kind=LIST, children=(element,))

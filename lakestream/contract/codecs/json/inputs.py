@@ -1,4 +1,4 @@
-"""Arrow arrays as an encode reads them: nothing is copied but where texts lie."""
+"""Prepares Arrow arrays for encoding: it copies nothing except the positions of texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,10 +16,10 @@ _QUOTES = 2
 
 
 class Inputs:
-    """Columns of a record batch. Keeps alive what the addresses lead to."""
+    """Columns of a record batch. Keeps the arrays alive that the addresses point to."""
 
     def __init__(self, slots: Sequence[Slot], batch: pa.RecordBatch, texts: Mapping[int, pa.BinaryArray]) -> None:
-        """`texts`: elements of lists, by the slot of the list, in place of those in the batch."""
+        """`texts`: elements of lists, by the slot of the list, which replace those in the batch."""
         self._batch = batch
         self._kinds = [slot.kind for slot in slots]
         self._arrays = list(_arrays(slots, batch, texts))
@@ -41,7 +41,7 @@ class Inputs:
         return self._table.fields
 
     def bytes_expected(self) -> int:
-        """Of all values in JSON, if few characters need escapes and few numbers are long."""
+        """The size of all values in JSON, assuming that few characters need escapes and few numbers are long."""
         texts = numbers = 0
         for kind, array, (_, lengths) in zip(self._kinds, self._arrays, self._spans, strict=True):
             if kind in TEXTS:
@@ -52,14 +52,14 @@ class Inputs:
 
 
 def array_at(slots: Sequence[Slot], number: int, batch: pa.RecordBatch) -> pa.Array:
-    """Of one slot that is not inside of a list."""
+    """The array of one slot, which must not be inside a list."""
     parent = slots[number].parent
     place = sum(slot.parent == parent for slot in slots[:number])
     return batch.column(place) if parent == TOP else array_at(slots, parent, batch).field(place)
 
 
 def elements_of(array: pa.ListArray) -> pa.Array:
-    """Of those rows alone that the array has."""
+    """The elements of the array's own rows only."""
     if len(array) == 0:
         return array.values[:0]
     first, last = array.offsets[0].as_py(), array.offsets[-1].as_py()
@@ -67,14 +67,14 @@ def elements_of(array: pa.ListArray) -> pa.Array:
 
 
 def _arrays(slots: Sequence[Slot], batch: pa.RecordBatch, texts: Mapping[int, pa.BinaryArray]) -> Iterator[pa.Array]:
-    """One for each slot."""
+    """The array of each slot."""
     found: list[pa.Array] = []
     tops = iter(batch.columns)
     inside: dict[int, Iterator[pa.Array]] = {}
     for slot in slots:
         if slot.parent == TOP:
             array = next(tops)
-        elif slot.parent == ELEMENT:  # a list stands before its element
+        elif slot.parent == ELEMENT:  # a list comes right before its element
             array = texts.get(len(found) - 1)
             array = elements_of(found[-1]) if array is None else array
         else:
@@ -86,7 +86,7 @@ def _arrays(slots: Sequence[Slot], batch: pa.RecordBatch, texts: Mapping[int, pa
 
 
 def _spans(kind: int, array: pa.Array) -> tuple[Array, Array]:
-    """Where the texts of a column lie, or which are the elements of a list, and how long they are."""
+    """Start and length of each text of a column, or of the elements of each list."""
     if kind not in TEXTS and kind != kinds.LIST:
         return np.zeros(0, np.int64), np.zeros(0, np.int32)
     buffers = array.buffers()

@@ -1,6 +1,6 @@
-"""Which key belongs to which column, in which object: a hash table for the kernels.
+"""Maps keys to columns, for each object: a hash table for the kernels.
 
-A column is also found by the keys it once had.
+Former keys of a column lead to it as well.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from lakestream.contract.codecs.json.kernels.views import Keys
 from lakestream.contract.codecs.json.slots import Slot
 
 _Place = tuple[int, str]
-"""The struct that a key stands in, and the key."""
+"""The struct that holds the key, and the key."""
 
 
 class ColumnKeys:
@@ -32,7 +32,7 @@ class ColumnKeys:
 
 
 def _owners(slots: Sequence[Slot]) -> dict[_Place, int]:
-    """What a column is called now goes before what another was called once."""
+    """The slot of each key. A column's current key takes precedence over a former key of another."""
     keyed = [(number, slot) for number, slot in enumerate(slots) if slot.parent != ELEMENT and slot.kind != kinds.REST]
     owners = {(slot.parent, slot.column.keys[0]): number for number, slot in keyed}
     for number, slot in keyed:
@@ -42,7 +42,7 @@ def _owners(slots: Sequence[Slot]) -> dict[_Place, int]:
 
 
 def _slots(hashes: Sequence[int]) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
-    """At most half full, so that every search ends."""
+    """The hash table, at most half full, so that every search ends."""
     size = 8
     while size < 2 * len(hashes) + 1:
         size *= 2

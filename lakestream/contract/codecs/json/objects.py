@@ -1,8 +1,9 @@
-"""A list of structs: its objects are rows of a codec of their own, whatever rows their arrays stand in.
+"""Lists of structs: a codec of their own decodes the objects of all arrays of a column as rows.
 
     items ['{"sku": "A"}', '{"sku": "B"}']   <->   items [{sku A}, {sku B}]
 
-A row comes back from columns if all its objects do, and all have the same shape: it is then a part of the row's shape.
+The columns give a row back exactly if they do so for all its objects, and all objects have the same shape. That shape
+is then a part of the row's shape.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,36 +23,36 @@ from lakestream.contract.codecs.json.unknown import path_of
 
 _ANY_SHAPE, _MANY_SHAPES = -2, -3
 _TRIES = 4
-"""Decodes that are repeated. A codec learns styles as it goes (whether 2 is written as 2 or 2.0), and until it has seen
-enough, objects of one array may seem to differ."""
+"""How many decodes are repeated. A codec learns styles as it goes (whether 2 is written as 2 or 2.0), and before it has
+seen enough, objects of one array may seem to differ."""
 
 
 class ObjectsDecoded(NamedTuple):
     lists: pa.ListArray
     shapes: NDArray[np.int32]
-    """By row: that of its objects; NO_SHAPE: it has none, and no array had any yet."""
+    """The shape of each row's objects. NO_SHAPE: the row has no objects, and no row before had any."""
     exact: NDArray[np.bool_]
     errors: Errors
     unknown: dict[str, Found]
-    """Keys of the objects that have no column."""
+    """Keys of the objects without a column."""
 
 
 class ObjectList:
     def __init__(self, number: int, slots: Sequence[Slot], codec: ValueCodec, schema: pa.Schema) -> None:
-        """`codec`: of the objects, whose fields are in `schema`."""
+        """`codec` is for the objects; `schema` has their fields."""
         self.slot = number
         self.column_id = slots[number].column.id
         self.key = slots[number].column.keys[0]
         self.path = path_of(slots[number].parent, slots)
-        """Keys of the structs around it."""
+        """Keys of the structs around the list."""
         self.codec = codec
         self._schema = schema
         self._usual = NO_SHAPE
-        """What arrays without objects are taken to have, so that they make no shapes of their own."""
+        """The shape that arrays without objects are given, so that they make no shapes of their own."""
         self._tries = _TRIES
 
     def reading(self, shapes: Sequence[str]) -> "ObjectList":
-        """One that knows these shapes of objects and no others."""
+        """A copy that knows only these shapes of objects."""
         reader = copy(self)
         reader.codec = copy(self.codec)
         reader.codec.shapes = list(shapes)
@@ -61,7 +62,7 @@ class ObjectList:
         return NO_SHAPE if shape is None else self.codec.shapes.index(shape)
 
     def decode(self, texts: pa.ListArray, type: pa.ListType) -> ObjectsDecoded:
-        """`texts`: fresh from the kernels, so that nothing lies outside of its rows."""
+        """Decode `texts`, which must come straight from the kernels: its values have no elements outside its rows."""
         elements = texts.values
         is_null = elements.is_null().to_numpy(zero_copy_only=False)
         present = np.flatnonzero(~is_null)
@@ -90,7 +91,7 @@ class ObjectList:
         assert decoded.shapes is not None
         of_rows = np.full(count, _ANY_SHAPE, np.int32)
         found = np.where(decoded.exact, decoded.shapes, _MANY_SHAPES)
-        of_rows[rows[::-1]] = found[::-1]  # the first of each row comes last
+        of_rows[rows[::-1]] = found[::-1]  # reversed, so that the first object of each row wins
         of_rows[rows[of_rows[rows] != found]] = _MANY_SHAPES
         exact = of_rows != _MANY_SHAPES
         if self._usual == NO_SHAPE and (of_rows >= 0).any():
@@ -98,7 +99,7 @@ class ObjectList:
         return exact, np.where(of_rows >= 0, of_rows, self._usual).astype(np.int32)
 
     def _errors(self, errors: Errors, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Errors:
-        """The first one of each row."""
+        """The first error of each row."""
         found = Errors()
         for element, reason in zip(errors.rows, errors.reasons, strict=True):
             if not found.rows or found.rows[-1] != rows[element]:
@@ -107,7 +108,7 @@ class ObjectList:
         return found
 
     def encode(self, lists: pa.ListArray, shapes: NDArray[np.int32]) -> pa.BinaryArray:
-        """The texts of all elements of these rows, each of whose objects are of the shape that the row says."""
+        """The texts of all elements of these rows. The objects of a row all have the row's shape in `shapes`."""
         elements = elements_of(lists)
         by_element = np.repeat(shapes, np.diff(lists.offsets.to_numpy()))
         written = elements.is_valid().to_numpy(zero_copy_only=False) & (by_element != NO_SHAPE)
@@ -122,7 +123,7 @@ class ObjectList:
 
 
 def _structs(columns: pa.RecordBatch, type: pa.StructType, is_null: NDArray[np.bool_]) -> pa.StructArray:
-    """With a null for each element that is no object."""
+    """The columns as structs, with a null for each element that is no object."""
     if is_null.any():
         places = np.cumsum(~is_null) - 1
         columns = columns.take(pa.array(places, mask=is_null))
@@ -132,7 +133,7 @@ def _structs(columns: pa.RecordBatch, type: pa.StructType, is_null: NDArray[np.b
 def with_lists(
     texts: pa.RecordBatch, slots: Sequence[Slot], lists: Mapping[int, pa.ListArray], schema: pa.Schema
 ) -> pa.RecordBatch:
-    """The columns of `schema`, in which these lists, by their slots, take the places of those with texts."""
+    """The columns of `schema`: those of `texts`, with `lists` (by slot) in place of the lists of texts."""
     tops = [number for number, slot in enumerate(slots) if slot.parent == kinds.TOP]
     arrays = [
         _with_lists(array, number, slots, lists, field.type)

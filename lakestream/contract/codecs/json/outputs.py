@@ -1,4 +1,4 @@
-"""What a decode writes its columns into, and the Arrow arrays that become of it."""
+"""The buffers that a decode writes its columns into, and their conversion to Arrow arrays."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class ElementPool:
         self._valid = np.zeros(bitmap_bytes(size), np.uint8)
 
     def buffers(self, kind: int) -> JsonBuffers:
-        """Shared by all that are of the kind."""
+        """The buffers for elements of this kind, shared by all lists."""
         return JsonBuffers(self._booleans if kind == kinds.BOOLEAN else self._values, self._lengths, self._valid)
 
     def taken(self, kind: int, places: NDArray[np.int64]) -> JsonBuffers:
@@ -45,7 +45,7 @@ class ElementPool:
 
 
 class Outputs:
-    """Buffers for the columns of so many rows, which have so many bytes."""
+    """Buffers for the columns of `rows` rows, which have `source_bytes` bytes together."""
 
     def __init__(self, slots: Sequence[Slot], rows: int, source_bytes: int) -> None:
         self._slots = slots
@@ -53,7 +53,7 @@ class Outputs:
         has_lists = any(slot.kind == kinds.LIST for slot in slots)
         self._pool = ElementPool(
             source_bytes // 2 + 1 if has_lists else 0
-        )  # an element and its comma are two bytes at least
+        )  # an element and its comma take at least two bytes
         self._buffers = [
             self._pool.buffers(slot.kind) if slot.parent == ELEMENT else _made(slot.kind, rows) for slot in slots
         ]
@@ -70,7 +70,7 @@ class Outputs:
         return self._table.fields
 
     def arrays(self, types: Sequence[pa.DataType]) -> list[pa.Array]:
-        """Of the outermost columns."""
+        """The outermost columns."""
         tops = [number for number, slot in enumerate(self._slots) if slot.parent == kinds.TOP]
         return [self._array(number, type) for number, type in zip(tops, types, strict=True)]
 

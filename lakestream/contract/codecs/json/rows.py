@@ -1,8 +1,8 @@
-"""JSON objects to columns and back, in one pass of the kernels: all but what lies in arrays of objects.
+"""JSON objects to columns and back, in one pass of the kernels: everything except the contents of arrays of objects.
 
     {"id": 1, "items": [{"sku": "A"}, {"sku": "B"}]}   ->   id 1, items ['{"sku": "A"}', '{"sku": "B"}']
 
-Such a list has the text of its objects, proven to be JSON. objects.py takes them as rows in their turn.
+Such a list holds the text of its objects, proven to be JSON. objects.py decodes them as rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,14 +32,14 @@ from lakestream.contract.columns.json_text import JSON_TEXT
 
 _BYTES_MORE = 4096
 ENCODED_BYTES_MAX = 2**31 - 1
-"""What the offsets of an Arrow array can count."""
+"""The limit of an Arrow array's offsets."""
 
 
 class RowCodec:
-    """Columns as `stored_columns` has them: lists of structs are lists of text here."""
+    """Columns in the form of `stored_columns`: lists of structs are lists of text here."""
 
     def __init__(self, columns: Sequence[Column], version: int, *, declared: bool, lists_within: int) -> None:
-        """`lists_within`: lists of objects that may be in each other, where keys without a column are looked into."""
+        """`lists_within`: how many levels of lists of objects are searched for keys without a column."""
         self._declared = declared
         self._version = version
         self._lists_within = lists_within
@@ -55,7 +55,7 @@ class RowCodec:
 
     @shapes.setter
     def shapes(self, shapes: Sequence[str]) -> None:
-        """Of the file to be encoded. Raises ValueError where they are not of this layout."""
+        """Set the shapes of the file to be encoded. Raises ValueError if they do not fit the layout."""
         tree = ShapeTree(self._slots)
         for shape in shapes:
             if not tree.add(shape):
@@ -78,7 +78,7 @@ class RowCodec:
     def encode(
         self, columns: pa.RecordBatch, shapes: NDArray[np.int32], texts: Mapping[int, pa.BinaryArray]
     ) -> pa.BinaryArray:
-        """`texts`: the elements of lists of structs, by the slot of the list, in place of those in the columns."""
+        """`texts`: the elements of lists of structs, by the slot of the list, which replace those in the columns."""
         inputs = Inputs(self._slots, columns, texts)
         offsets = np.zeros(len(shapes) + 1, np.int32)
         room = _room(self._bytes_expected(shapes) + inputs.bytes_expected() + _BYTES_MORE)
@@ -100,7 +100,7 @@ class RowCodec:
     # --- decode --------------------------------------------------------------------------------
 
     def _walk(self, source: Source, outputs: Outputs, notes: Notes) -> None:
-        """The kernel stops at the first row of a shape that it does not know."""
+        """Run the kernel over all rows. It stops at each row of an unknown shape, which is added here."""
         rows, row, untried, may_grow = len(source.offsets) - 1, 0, 0, True
         while True:
             row = decode_rows(
@@ -124,7 +124,7 @@ class RowCodec:
         return found_in(notes.unknown_keys(), self._slots, partial(self._objects_found, notes))
 
     def _objects_found(self, notes: Notes, number: int) -> Found:
-        """What the objects in the arrays of this unknown key have."""
+        """The type of the objects in the arrays of this unknown key."""
         if self._lists_within <= 0:
             return JSON_TEXT
         texts = notes.objects_of(number)

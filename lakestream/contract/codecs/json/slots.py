@@ -1,4 +1,4 @@
-"""Slots: the columns of a layout as the kernels number them, those inside structs and lists after the one they are in.
+"""Slots: the columns of a layout as the kernels number them; nested columns follow the column that holds them.
 
     id long                        0
     address struct                 1
@@ -7,10 +7,10 @@
     tags list                      4
         element string             5    parent ELEMENT
     items list                     6
-        element struct             7    parent ELEMENT; a text here: what is inside has slots of its own (objects.py)
+        element struct             7    parent ELEMENT; a text here: its fields have slots of their own (objects.py)
 
-Version 1 of the rules knows nothing that has parts, and version 2 no lists of structs: such columns are then of a kind
-that JSON does not fill.
+Version 1 of the rules knows no nested columns, and version 2 no lists of structs: under these versions such columns are
+of a kind that JSON does not fill.
 """
 
 import math
@@ -39,18 +39,18 @@ _NO_SLOT = -1
 class Slot(NamedTuple):
     column: Column
     kind: int
-    """The kernels' name for it."""
+    """The kernels' number of the kind."""
     parent: int
-    """Number of the struct that it is in, or TOP, or ELEMENT."""
+    """The number of the enclosing struct's slot, or TOP, or ELEMENT."""
     depth: int
     path: str
-    """The keys that lead to it, for people."""
+    """The keys that lead to it, for messages."""
     element: int = _NO_SLOT
-    """Of a list: the number of its element's slot."""
+    """For a list: the number of its element's slot."""
 
 
 FLAT_VERSION, NESTED_VERSION, OBJECTS_VERSION = 1, 2, 3
-"""Of the rules: from these on they know nothing nested, structs and lists, and lists of structs."""
+"""Versions of the rules: without nested columns, with structs and lists, with lists of structs."""
 
 
 def slots_of(columns: Sequence[Column], version: int) -> list[Slot]:
@@ -60,7 +60,7 @@ def slots_of(columns: Sequence[Column], version: int) -> list[Slot]:
 
 
 def stored_columns(columns: Sequence[Column], version: int) -> tuple[Column, ...]:
-    """With texts in place of the structs in lists."""
+    """The columns, with texts in place of the structs in lists."""
     return tuple(_stored(column, version) for column in columns)
 
 
@@ -99,7 +99,7 @@ def _kind(column: Column, version: int) -> int:
 
 
 def _list_version(column: Column) -> float:
-    """From which version on such lists are filled."""
+    """The first version that fills such lists."""
     element = column.children[0]
     if element.kind == STRUCT:
         return OBJECTS_VERSION

@@ -1,12 +1,12 @@
-"""A template: the text of an object with slots where its values stood. It is the shape of all rows that are like it.
+"""Templates: the text of an object with slots in place of its values. A template is the shape of all rows like it.
 
     {"id": 7, "name": "x"}         ->   {"id": <i:1>, "name": <s:2>}                 of columns 1 and 2
     {"id": 7, "at": {"x": 1.5}}    ->   {"id": <i:1>, "at": <o:3>{"x": <d1:4>}}      column 4 is inside struct 3
 
 A slot holds the style of the value and the field id of the column, so that it survives renaming. It stands between two
-bytes of value 1, which no JSON text contains. Key order, spacing and missing keys are thus all in the shape, at every
-depth; nulls are not, since a slot whose column is null stands for null. `o` stands for no text: here a struct begins,
-which tells a struct of nulls, or one without any key, from a null.
+bytes of value 1, which no JSON text contains. So the shape has key order, spacing and missing keys, at every depth. It
+does not have nulls: a slot whose column is null stands for null. `o` stands for no text; it marks where a struct
+begins, and distinguishes a struct of nulls, or one without any key, from a null.
 """
 
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ def template_of(tokens: Iterable[TemplatePart]) -> str:
 
 
 def tokens_of(template: str) -> list[TemplatePart]:
-    """Raises ValueError."""
+    """The parts of a template. Raises ValueError."""
     parts = template.split(MARK)
     if len(parts) % 2 == 0:
         raise ValueError("the shape of a row ends within a slot: the file is damaged")

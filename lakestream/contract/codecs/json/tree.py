@@ -1,16 +1,16 @@
-"""The known shapes, as the kernels use them: a tree to find a row's shape by, and a list of tokens to encode by.
+"""The known shapes in the kernels' form: a tree for finding a row's shape, and a list of tokens for encoding.
 
     root -- {"id": <i:1> -- ,"name": <s:2> -- }        shape 0
                         \\-- ,"name": <n:2> -- }        shape 1
 
-The text of an edge may lead into structs and out of them. The same text can stand in two of them, so a text belongs to
-the struct that it begins in, and that tells which column its value has.
+The text of an edge may lead into structs and out of them. The same text can stand in two structs, so a text belongs to
+the struct in which it begins, and that determines the column of its value.
 
-A row is led down the tree by what stands before its values and by the styles of the values; the child that the row
-before went to is tried first, so that rows which are alike cost one comparison of bytes for each key. Texts are kept
-once and have numbers, so that an edge (node, text, style) is found by hash where the first try fails.
+The decoder follows the tree by the text before each value and by the value's style. It tries the child that the
+previous row took first, so that rows that are alike cost one comparison of bytes for each key. Each text is kept once
+and has a number. If the first try fails, the edge (node, text, style) is found by hash.
 
-Everything has a bound, and where one is reached no shapes are added: rows of further shapes keep their bytes.
+Everything has a bound. Once one is reached, no shapes are added, and rows of further shapes keep their bytes.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ from lakestream.contract.codecs.json.template import Opening, TemplatePart, toke
 
 SHAPES_MAX = 1_000
 SHAPE_BYTES_MAX = 1 << 20
-"""Of all templates together: every file keeps those that it uses."""
+"""The size of all templates together: every file stores those that it uses."""
 NODES_MAX = EDGE_SLOTS // 2
 LITERALS_MAX = LITERAL_SLOTS // 2
 LITERAL_BYTES_MAX = 1 << 19
 TOKENS_MAX = 1 << 16
 OPENED_MAX = 1 << 15
-"""Structs that begin within the texts, and within the shapes."""
+"""The number of structs that begin within the texts, and within the shapes."""
 _ROOT = 0
 
 
@@ -44,10 +44,10 @@ class ShapeTree:
         self._columns = {id: column for column, id in enumerate(self._ids)}
         self.shapes: list[str] = []
         self.text_bytes = np.zeros(SHAPES_MAX, np.int64)
-        """By shape: bytes of a row besides its values."""
+        """By shape: the size of a row without its values."""
         self._shape_bytes = 0
         self._literals: dict[tuple[int, bytes], int] = {}
-        """By the struct that they begin in, and their text."""
+        """By the struct in which they begin, and their text."""
         self._openings: list[tuple[Opening, ...]] = []
         """By literal."""
         self._opened = 0
@@ -78,10 +78,11 @@ class ShapeTree:
             shape_opened=np.zeros(OPENED_MAX, np.int32),
         )
         self.tree = Tree(*(array.ctypes.data for array in self._arrays))
-        """What the kernels get."""
+        """The addresses that the kernels get."""
 
     def add(self, template: str) -> bool:
-        """Whether there was room for it. Raises ValueError where it is no template of this layout."""
+        """Add a shape, if there is room, and return whether there was. Raises ValueError if it does not fit the
+        layout."""
         tokens = tokens_of(template)
         columns = [self._column(token) for token in tokens]
         opened = [self._struct(opening) for token in tokens for opening in token.opens]
@@ -104,7 +105,7 @@ class ShapeTree:
         return True
 
     def path(self, node: int) -> list[TemplatePart]:
-        """What leads from the root to a node."""
+        """The parts of the path from the root to a node."""
         texts = list(self._literals)
         tokens: list[TemplatePart] = []
         while node != _ROOT:
@@ -146,7 +147,7 @@ class ShapeTree:
         return column
 
     def _can_hold(self, slot: Slot, style: int) -> bool:
-        """Kernels believe the shapes."""
+        """Checked here because the kernels trust the shapes."""
         if slot.kind == kinds.LIST and style >= LISTS:
             element = style - (SPACED if style >= SPACED else LISTS)
             return _can_hold(self._slots[slot.element].kind, element)

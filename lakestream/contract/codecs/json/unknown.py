@@ -1,10 +1,10 @@
-"""Keys that no column has, as a decode met them, and what columns they would need.
+"""Keys that no column has, as a decode found them, and the columns that they would need.
 
     {"id": "long", "address": {"city": "string"}, "tags": ["string"], "items": [{"sku": "string"}], "odd": "json"}
 
-An object whose keys are regular is told by its keys: it could be a struct. One whose keys are data (a map from ids,
-say) is JSON text, as is one that never had a key. An array is told by what its elements are, if they are all of one
-simple kind, or all regular objects; every other array is JSON text.
+An object whose keys are regular is described by its keys: it could be a struct. An object whose keys are data (a map
+from ids, say) is JSON text, as is one that never had a key. An array is described by its elements, if they are all of
+one simple kind, or all regular objects; every other array is JSON text.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,11 +18,11 @@ from lakestream.contract.columns.json_text import JSON_TEXT
 from lakestream.contract.columns.kinds import BOOLEAN, DOUBLE, LONG, STRING
 
 TOLD_MAX = 1_000
-"""More than a table may get of columns."""
+"""More columns than a table may get."""
 STRUCT_KEYS_MAX = 100
-"""An object with more is told as text."""
+"""An object with more keys is JSON text."""
 KEYS_SELDOM = 16
-"""From so many keys on, an object that has less than a quarter of them at a time is irregular."""
+"""An object with more keys than this is irregular if it has, on average, less than a quarter of them."""
 _SELDOM_PART = 4
 
 _KINDS = {
@@ -38,19 +38,19 @@ _KINDS = {
 class UnknownKey(NamedTuple):
     key: str
     context: int
-    """The struct that it was found in, or TOP, or another unknown key, as the kernels say it."""
+    """The struct in which the key was found, or TOP, or another unknown key, in the kernels' numbering."""
     kinds: int
-    """Of its values, as bits; 0: always null."""
+    """The kinds of its values, as bits; 0: always null."""
     times: int
-    """In how many rows."""
+    """The number of rows that have it."""
 
 
 Objects = Callable[[int], Found]
-"""What the objects have that stand in the arrays of a key, which is told by its number."""
+"""Finds the type of the objects in the arrays of the key with this number."""
 
 
 def found_in(keys: Sequence[UnknownKey], slots: Sequence[Slot], objects: Objects) -> dict[str, Found]:
-    """From the outermost object on. Those inside a struct stand beside nothing that has a column already."""
+    """The types by key, from the outermost object on. A struct that has a column shows only its unknown keys."""
     telling = _Telling(keys, objects)
     found: dict[str, Found] = {}
     for context in telling.contexts_with_columns():
@@ -62,13 +62,13 @@ def found_in(keys: Sequence[UnknownKey], slots: Sequence[Slot], objects: Objects
 
 
 def found_objects(keys: Sequence[UnknownKey], times: int, objects: Objects) -> Found:
-    """What so many objects have, all of whose keys these are; JSON text, if they are irregular."""
+    """The type of so many objects that have these keys; JSON text if they are irregular."""
     telling = _Telling(keys, objects)
     return telling.found(TOP) if telling.is_regular(TOP, times) else JSON_TEXT
 
 
 def with_unknown(found: dict[str, Found], path: Sequence[str], objects: dict[str, Found]) -> dict[str, Found]:
-    """Besides, keys of the objects of a list that has a column; the path leads to it."""
+    """`found`, and the unknown keys of the objects of a list that has a column, at the end of `path`."""
     if not objects:
         return found
     key, *inner = path
@@ -80,7 +80,7 @@ def with_unknown(found: dict[str, Found], path: Sequence[str], objects: dict[str
 
 
 def path_of(context: int, slots: Sequence[Slot]) -> list[str]:
-    """The keys of the structs that lead to this one."""
+    """The keys that lead from the top to this struct."""
     path: list[str] = []
     while context != TOP:
         path.append(slots[context].column.keys[0])
@@ -119,7 +119,7 @@ class _Telling:
         return self._objects(number) if found == kinds.IS_OBJECT else _KINDS.get(found, JSON_TEXT)
 
     def is_regular(self, context: int, times: int) -> bool:
-        """`times`: how many such objects there were."""
+        """Whether objects with these keys are regular. `times` is the number of such objects."""
         inside = self._inside.get(context, ())
         if not inside or len(inside) > STRUCT_KEYS_MAX:
             return False

@@ -1,4 +1,4 @@
-"""Compile every kernel for JSON into Numba's cache, so that no pipeline compiles while it works.
+"""Compiles every kernel for JSON into Numba's cache, so that no pipeline compiles while it works.
 
     python -m lakestream.contract.codecs.json.warm
 

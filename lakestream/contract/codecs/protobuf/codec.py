@@ -1,8 +1,8 @@
-"""Protobuf as a codec: rows to columns, the same columns to bytes again, and which rows come back as they were.
+"""The Protobuf codec: rows to columns, columns back to bytes, and a check which rows come back unchanged.
 
-    prefix -> read_rows -> cells -> Arrow -> cells -> write_rows -> compared with what came
+    prefix -> read_rows -> cells -> Arrow -> cells -> write_rows -> compared with the input
 
-A framed value has, between its frame and the message, the place of the message in its file: a count and that many
+Between its frame and the message, a framed value has the place of the message in its file: a count and that many
 numbers, all zig-zag; a single 0 stands for the file's first message. Rows of another message are errors here.
 """
 
@@ -44,11 +44,11 @@ from lakestream.contract.registry.protobuf.format import ProtoSchema
 FORMAT = "protobuf"
 CODEC_VERSION = 1
 _READ_TIMES_MAX = 8
-"""Each time but the last, rows are put in order or left out, and no row more than once: see `_columns`."""
+"""Each pass but the last puts rows in order or drops them, and no row more than once: see `_columns`."""
 
 
 def writer_of(schema: ProtoSchema, *, number: int, framed: bool, message: str = "") -> Writer:
-    """Of the message of this full name, or of the file's first. Raises InvalidSchema."""
+    """The writer of the message with this full name, or of the file's first. Raises InvalidSchema."""
     descriptor = message_of(schema, message)
     files = descriptor_pb2.FileDescriptorSet(file=[one.file for one in schema.proto.reachable()])
     return Writer(
@@ -63,7 +63,7 @@ def writer_of(schema: ProtoSchema, *, number: int, framed: bool, message: str = 
 
 
 def bind(writer: Writer, layout: Layout) -> "ProtobufCodec":
-    """Raises ValueError where the writer is of a newer codec."""
+    """Raises ValueError if the writer is of a newer codec."""
     if writer.codec != CODEC_VERSION:
         raise ValueError(f"codec version {writer.codec} of Protobuf is not known here: a newer Lakestream reads it")
     pool = DescriptorPool()
@@ -106,8 +106,8 @@ class ProtobufCodec:
     # --- decoding ------------------------------------------------------------------------------
 
     def _columns(self, values: pa.BinaryArray, faults: NDArray[np.int32], reasons: dict[int, str]) -> pa.RecordBatch:
-        """Mostly read once. Rows that say a thing twice are first put in order by Protobuf's own library, rows with a
-        value that no column takes are left out, and then all are read again."""
+        """Read the rows to columns, mostly in one pass. If rows contain a part twice, Protobuf's own library first puts
+        them in order; rows with a value that no column can hold become faults. Then all rows are read again."""
         ordered = set[int]()
         for _ in range(_READ_TIMES_MAX):
             reading = self._read(values, faults)
@@ -154,7 +154,8 @@ class ProtobufCodec:
     def _in_order(
         self, values: pa.BinaryArray, rows: set[int], faults: NDArray[np.int32], reasons: dict[int, str]
     ) -> pa.BinaryArray:
-        """With these rows as Protobuf's own library writes them, which refuses some."""
+        """The values, with these rows as Protobuf's own library writes them. It refuses some rows, which become
+        faults."""
         if not rows:
             return values
         kind, changed = message_factory.GetMessageClass(self._message), values.to_pylist()
@@ -194,8 +195,8 @@ class ProtobufCodec:
 
 
 def _raw(values: pa.BinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """All bytes, and where the values lie in them. Read-only and aligned, whatever memory they came in: to Numba each
-    kind of array is a type of its own, for which it would compile again."""
+    """All bytes, and the offsets of the values in them, as read-only, aligned arrays. Each other kind of array is
+    another type to Numba, for which it would compile again."""
     if len(values) == 0:
         return _no_bytes(), np.frombuffer(bytes(4), np.int32)
     _, offsets, data = values.buffers()

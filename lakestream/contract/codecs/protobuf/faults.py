@@ -1,4 +1,4 @@
-"""What went wrong with a row, in words."""
+"""Messages for people: what went wrong with a row."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,13 +7,13 @@ from lakestream.contract.codecs.protobuf.kernels import tables as t
 
 
 def other_message(named: str | None, message: str) -> str:
-    """Of a value that says it is another message."""
+    """The message for a value whose prefix names another message."""
     said = f"the value is a {named}" if named else "the value does not say which message it is"
     return f"{said}, and the topic's message is {message}: see lakestream.value.message"
 
 
 def reason_of(fault: Any, paths: Sequence[str], message: str) -> str:
-    """`fault`: a row of the table that the kernels fill."""
+    """The message for `fault`, a row of the table that the kernels fill."""
     code, field, number, have, need = (int(one) for one in fault)
     where = f"field '{paths[field]}'" if field >= 0 else f"field number {number}"
     match code:

@@ -1,4 +1,4 @@
-"""Where the parts of a column lie among the nodes: what reading makes Arrow arrays of, and writing takes apart."""
+"""Places: which nodes hold the parts of a column, for reading (nodes to Arrow) and writing (Arrow to nodes)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ class ProtobufStruct:
     node: int
     presence: int
     children: "tuple[Place | None, ...]"
-    """One for each of the column's; None where the writer has nothing for it."""
+    """One for each child of the column; None if the writer has no field for it."""
 
     def renumbered(self, moved: Mapping[int, int]) -> "ProtobufStruct":
         children = tuple(child and child.renumbered(moved) for child in self.children)

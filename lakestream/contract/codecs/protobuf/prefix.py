@@ -1,4 +1,4 @@
-"""Where a message stands in its file, as a framed value says it: a count and indexes, each a zig-zag varint."""
+"""The prefix of a framed value: the place of its message in its file, as a count and indexes, each a zig-zag varint."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -15,7 +15,7 @@ FIRST = (0,)
 
 
 def indexes_of(message: Any) -> tuple[int, ...]:
-    """From a descriptor: its number in the file, or in the message around it, and so on inwards."""
+    """The indexes of a message descriptor: from its number in the file inwards, through the messages around it."""
     around = message.containing_type
     siblings = message.file.message_types_by_name if around is None else around.nested_types_by_name
     own = list(siblings).index(message.name)
@@ -23,14 +23,14 @@ def indexes_of(message: Any) -> tuple[int, ...]:
 
 
 def prefixes(indexes: tuple[int, ...]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """How serializers write it; and the other form of the same place, if there is one."""
+    """The prefix as serializers write it, and the other form of the same place, if there is one."""
     spelled = b"".join(_zigzag(number) for number in (len(indexes), *indexes))
     own, other = (b"\0", spelled) if indexes == FIRST else (spelled, b"")
     return np.frombuffer(own, np.uint8), np.frombuffer(other, np.uint8)
 
 
 def indexes_in(value: bytes) -> tuple[int, ...] | None:
-    """What a value, without frame, says of the place of its message; None where it says nothing that makes sense."""
+    """The place of the message that a value (without frame) names; None if the prefix is invalid."""
     numbers = _read_zigzag(value)
     count = next(numbers, -1)
     places = tuple(islice(numbers, count)) if 0 < count <= DEPTH_MAX else FIRST * (count == 0)
@@ -38,13 +38,13 @@ def indexes_in(value: bytes) -> tuple[int, ...] | None:
 
 
 def message_named(value: bytes, file: Any) -> str | None:
-    """The full name of the message that a value says it is; None where it says nothing that makes sense."""
+    """The full name of the message that a value names; None if the prefix is invalid."""
     indexes = indexes_in(value)
     return None if indexes is None else message_at(indexes, file)
 
 
 def message_at(indexes: tuple[int, ...], file: Any) -> str | None:
-    """The full name of the message at this place of a file, by its descriptor; None where there is none."""
+    """The full name of the message at this place in a file's descriptor; None if there is none."""
     found, siblings = None, file.message_types_by_name
     for place in indexes:
         names = list(siblings)

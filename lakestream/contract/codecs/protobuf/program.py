@@ -1,7 +1,7 @@
-"""A program: how messages of one kind become columns of one layout, as tables for the kernels and as places for Arrow.
+"""Compiles a message type and a layout to a program: tables for the kernels, and places for Arrow.
 
-The layout decides: a field that has no column, or one of a kind that cannot hold it, is passed over when it is read. It
-is missing when the value is written again, so such rows are found not to be exact, and their bytes are kept.
+The layout decides: a field without a column, or with one that cannot hold it, is skipped in reading. It is then missing
+when the value is written again, so such rows turn out not to be exact, and their bytes are kept.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,16 +51,16 @@ class ProtobufProgram:
     """Nodes of level 0 come first."""
     levels: int
     depth: int
-    """How many messages can be open at once."""
+    """The maximum number of messages that can be open at once."""
     places: tuple[Place | None, ...]
-    """For each column of the layout; None where the writer has nothing for it."""
+    """The place of each column of the layout; None if the writer has no field for it."""
     paths: tuple[str, ...]
-    """What people call the fields."""
+    """The paths of the fields, for messages."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Field:
-    """A row of the table of fields, in the making."""
+    """A row of the table of fields, under construction."""
 
     number: int
     wire: int
@@ -113,7 +113,7 @@ class _Making:
     def message(
         self, message: Any, find: Find, level: int, path: str, depth: int
     ) -> tuple[int, list[tuple[int, Place]]]:
-        """Its number, and places by the ids of their columns."""
+        """The message's number, and places by the ids of their columns."""
         self._depth = max(self._depth, depth)
         number, fields, places = self._new_message(), list[_Field](), list[tuple[int, Place]]()
         oneofs: dict[str, int] = {}
@@ -167,7 +167,7 @@ class _Making:
     def _one(
         self, field: Any, column: Column, level: int, path: str, depth: int, presence: int
     ) -> tuple[_Field, Place] | None:
-        """The field, or one element of it."""
+        """The row and place of the field, or of one element of it."""
         if field.message_type is None:
             return self._scalar(field, column, level, path, presence)
         row = _Field(number=field.number, wire=t.BYTES_FRAME, op=t.MESSAGE, path=path, presence=presence)
@@ -208,7 +208,7 @@ class _Making:
     def _wrapper(
         self, row: _Field, message: Any, column: Column, level: int, depth: int
     ) -> tuple[_Field, Place] | None:
-        """The message is present or not; the number within has a default. Both share a node."""
+        """A wrapper message is present or not, and the number in it has a default. Both share a node."""
         made = self._scalar(message.fields[0], column, level, row.path, t.IMPLICIT)
         if made is None:
             return None

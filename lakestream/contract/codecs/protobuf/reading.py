@@ -1,4 +1,4 @@
-"""Cells to Arrow: each place of a program becomes an array. What no cell can be is found here, and told by rows."""
+"""Cells to Arrow: makes an array of each place of a program, and finds the rows whose cells hold impossible values."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from lakestream.contract.codecs.protobuf.kernels.tables import EXPLICIT
 from lakestream.contract.codecs.protobuf.places import Listed, Mapped, Moment, Place, ProtobufStruct, Scalar, Text
 
 SECONDS_MIN, SECONDS_MAX = -62_135_596_800, 253_402_300_799
-"""From the year 1 to the end of 9999: what a Timestamp may be."""
+"""The range of a Timestamp: from the year 1 to the end of 9999."""
 NANOS_MAX = 999_999_999
 MICROS_PER_SECOND = 1_000_000
 NANOS_PER_MICRO = 1_000
@@ -29,23 +29,23 @@ Mask = NDArray[np.bool_]
 
 @dataclass(slots=True, kw_only=True)
 class Reading:
-    """One batch of rows whose cells are filled."""
+    """One batch of rows with filled cells."""
 
     source: NDArray[np.uint8]
     cells: Cells
     levels: Levels
     condemned: dict[int, str] = field(default_factory=dict)
-    """Rows with a value that its column cannot have, and why."""
+    """Rows with a value that its column cannot hold, and the reason."""
     said_twice: set[int] = field(default_factory=set)
     """Rows with a map that has a key twice: the last one counts."""
 
     def columns(self, places: Sequence[Place | None], schema: pa.Schema, good: Mask) -> pa.RecordBatch:
-        """`good`: which rows were read."""
+        """`good` marks the rows that were read without a fault."""
         arrays = [self._array(place, kind, good, 0) for place, kind in zip(places, schema.types, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _array(self, place: Place | None, kind: pa.DataType, parent: Mask, level: int) -> pa.Array:
-        """`parent`: which entries can have a value at all."""
+        """`parent` marks the entries that can have a value at all."""
         match place:
             case None:
                 return pa.nulls(parent.size, kind)
@@ -111,7 +111,8 @@ class Reading:
         return _fixed(micros, kind, present)
 
     def _text(self, place: Text, kind: pa.DataType, parent: Mask, level: int) -> pa.Array:
-        """One by one, by Protobuf's own library: messages without end are rare, and never written from columns."""
+        """Converts one by one, by Protobuf's own library: recursive messages are rare, and never written from
+        columns."""
         present = parent & self._of(self.cells.valid, place.node, parent.size).view(np.bool_)
         texts: list[str | None] = [None] * present.size
         for entry in np.flatnonzero(present).tolist():
@@ -175,7 +176,7 @@ def _all(count: int) -> Mask:
 
 
 def _enum_names(numbers: NDArray[np.int64], enum: Any, present: Mask) -> pa.Array:
-    """A number without a name is shown as it is."""
+    """The names of enum numbers. A number without a name is shown as a number."""
     coded = pa.array(numbers, mask=~present).dictionary_encode()
     known = enum.values_by_number
     names = [known[number].name if number in known else str(number) for number in coded.dictionary.to_pylist()]
@@ -183,8 +184,8 @@ def _enum_names(numbers: NDArray[np.int64], enum: Any, present: Mask) -> pa.Arra
 
 
 def _json_of(message: Any, data: bytes) -> str | None:
-    """None where a message has no JSON: an Any of a type that is not in the schema, a Timestamp out of range.
-    Raises DecodeError."""
+    """None if a message has no JSON: an Any of a type that is not in the schema, a Timestamp out of range. Raises
+    DecodeError."""
     parsed = message_factory.GetMessageClass(message).FromString(data)
     try:
         text: str = json_format.MessageToJson(

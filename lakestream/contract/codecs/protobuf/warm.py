@@ -1,4 +1,4 @@
-"""Compile the kernels into Numba's cache, so that nothing compiles while records wait.
+"""Compiles the Protobuf kernels into Numba's cache, so that nothing compiles while records wait.
 
 python -m lakestream.contract.codecs.protobuf.warm
 """

@@ -1,4 +1,4 @@
-"""Arrow to cells: columns taken apart into the nodes from which the kernels write messages."""
+"""Arrow to cells: takes columns apart into the nodes from which the kernels write messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ _VALID, _DATA = 0, 1
 
 @dataclass(slots=True, kw_only=True)
 class Writing:
-    """One batch of rows. The arrays must live as long as the cells: those of texts are addresses in them."""
+    """One batch of rows. The arrays must live as long as the cells, which hold addresses of their texts."""
 
     node_levels: Sequence[int]
     level_sizes: list[int]
@@ -33,7 +33,7 @@ class Writing:
             self._take(place, column)
 
     def bytes_max(self, prefix_bytes: int) -> int:
-        """What the messages take at most."""
+        """An upper bound of the size of the messages."""
         entries = sum(self.level_sizes) + sum(self.level_sizes[level] for level in self.node_levels)
         return self.text_bytes + WRITTEN_BYTES_MAX * (entries + 4) + prefix_bytes * self.level_sizes[0]
 
@@ -71,7 +71,7 @@ class Writing:
             self.valid[node] = _mask(array)
 
     def _elements(self, place: Listed | Mapped, array: pa.Array, values: pa.Array) -> pa.Array:
-        """Those of this slice; the list's node learns where each begins, and how many there are."""
+        """The elements in this slice. The list's node gets the start and the number of each row's elements."""
         offsets = _offsets(array)
         self.numbers[place.node] = offsets[:-1] - offsets[0]
         self.lengths[place.node] = np.where(_mask(array), np.diff(offsets), 0)
@@ -109,7 +109,7 @@ class Writing:
 
 
 def _arena(parts: dict[int, NDArray[Any]], bases: NDArray[np.int64], total: int, kind: Any) -> NDArray[Any]:
-    """All nodes one behind the other; those that have nothing stay 0, and take no memory until they are read."""
+    """All nodes one behind the other. Nodes without values stay 0, and take no memory until they are read."""
     arena = np.zeros(total, kind)
     for node, values in parts.items():
         arena[bases[node] : bases[node + 1]] = values
@@ -124,7 +124,7 @@ def _mask(array: pa.Array) -> NDArray[np.bool_]:
 
 
 def _data(array: pa.Array, kind: Any, parts: int = 1) -> NDArray[Any]:
-    """What the array's own buffer holds, and 0 where it is null: there the buffer may hold anything."""
+    """The contents of the array's own buffer, with 0 for nulls, where the buffer may hold anything."""
     if len(array) == 0:
         return np.empty(0, kind)
     first, last = array.offset * parts, (array.offset + len(array)) * parts

@@ -1,1 +1,1 @@
-"""Values that are text: one column, the bytes as they are."""
+"""Text values: one column with the bytes unchanged."""

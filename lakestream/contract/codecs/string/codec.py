@@ -51,7 +51,7 @@ class StringCodec:
 
 
 def _errors(values: pa.BinaryArray) -> Errors:
-    """Text as a whole is checked at once; only where that fails is each row asked."""
+    """The rows that are not UTF-8. All text is checked at once, and row by row only if that fails."""
     errors = Errors()
     try:
         values.cast(pa.string())

@@ -1,1 +1,1 @@
-"""Avro schemas: parsed by full name, compared by the specification's rules of schema resolution."""
+"""Avro schemas: parsed with resolved names, compared by the specification's rules of schema resolution."""

@@ -1,4 +1,7 @@
-"""Whether a default, as JSON, fits its type. A union's must fit its first branch: older readers look no further."""
+"""Checks whether a default, as JSON, fits its type.
+
+A union's default must fit its first branch: older readers look no further.
+"""
 
 from typing import Any
 
@@ -20,7 +23,7 @@ _LATIN_1_MAX = 255
 
 
 def misfit(type: AvroType, value: Any) -> str | None:
-    """What is wrong with it, or None."""
+    """The reason why the value does not fit, or None."""
     match type:
         case Union():
             return _union_misfit(type, value)

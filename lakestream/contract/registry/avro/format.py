@@ -1,4 +1,4 @@
-"""Avro, as the registry asks it. fastavro has the last word on what is a schema, since it is what decodes records."""
+"""Avro as a format of the registry. fastavro has the last word on what is a schema, since it also decodes records."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Logical types: which ones there are, on what they sit, and whether data written with one reads right with another."""
+"""Logical types: the known ones, their underlying types, and whether data written with one reads right with another."""
 
 import math
 from typing import Any
@@ -46,7 +46,7 @@ def _decimal(schema: dict[str, Any], size: int | None) -> Logical | None:
 
 
 def meaning_changed(writer: Logical | None, reader: Logical | None) -> str | None:
-    """Why the same bytes would mean something else. Adding or taking away a logical type changes no value."""
+    """Why the same bytes would change their meaning. Adding or removing a logical type changes no value."""
     if writer is None or reader is None or writer == reader:
         return None
     if writer.name != reader.name:

@@ -1,4 +1,4 @@
-"""From an Avro schema's JSON to types with resolved names; what the specification forbids is refused by its path."""
+"""Parses an Avro schema's JSON to types with resolved names. Errors name the path of a violation."""
 
 import re
 from typing import Any
@@ -38,7 +38,7 @@ _OWN = {
 
 
 class AvroParser:
-    """`names` are the types known so far, by full name; a schema's references are parsed into the same names first."""
+    """`names` are the types known so far, by full name. A schema's references are parsed into the same names first."""
 
     def __init__(self) -> None:
         self.names: dict[str, Named] = {}
@@ -209,7 +209,7 @@ def _valid_name(name: Any, path: str) -> str:
 
 
 def _aliases(schema: Json, name: str, path: str) -> tuple[str, ...]:
-    """As full names: an alias without a namespace has that of its type."""
+    """The aliases as full names: an alias without a namespace has that of its type."""
     space = name.rpartition(".")[0]
     aliases = _strings(schema, "aliases", path)
     for alias in aliases:

@@ -61,7 +61,7 @@ class Resolution:
         return [_mismatch(writer, reader, path)]
 
     def _each_branch(self, writer: Union, reader: AvroType, path: str) -> Differences:
-        """Any of the writer's branches may have been written."""
+        """All of the writer's branches must fit: any of them may have been written."""
         return [
             difference
             for branch in writer.branches
@@ -79,7 +79,7 @@ class Resolution:
             if not found:
                 return []
             if _same_name(writer, branch):
-                tried = found  # what is wrong with the branch that was meant tells more than that none fits
+                tried = found  # the fault of the most likely branch is more useful than "none fits"
         missing = Incompatibility(
             "MISSING_UNION_BRANCH",
             path,
@@ -119,14 +119,14 @@ def _names(writer: Named, reader: Named, path: str) -> Differences:
 
 
 def _same_name(writer: AvroType, reader: AvroType) -> bool:
-    """By the name without its namespace, or by an alias."""
+    """Whether the names match, without their namespaces or by an alias."""
     if not isinstance(writer, Named) or not isinstance(reader, Named):
         return False
     return simple_name(writer.name) == simple_name(reader.name) or writer.name in reader.aliases
 
 
 def _alike(writer: AvroType, branch: AvroType) -> bool:
-    """The branch that is likely to fit is tried first, so that a union of many records is not compared crosswise."""
+    """Whether the branch is likely to fit. It is tried first, so that large unions are not compared crosswise."""
     return _same_name(writer, branch) or (writer.kind == branch.kind and not isinstance(writer, Named))
 
 

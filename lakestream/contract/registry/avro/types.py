@@ -1,6 +1,6 @@
-"""An Avro schema as objects, names resolved. A record may contain itself, so types are equal only if they are the same.
+"""An Avro schema as objects with resolved names. A record may contain itself, so types are compared by identity.
 
-`extra` holds what has no meaning here and is kept all the same: documentation, logical types, others' properties.
+`extra` keeps attributes that have no meaning here: documentation, logical types, properties of others.
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +19,8 @@ NO_DEFAULT = _NoDefault()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logical:
-    """A logical type that its carrier can have. An invalid one is ignored, as the specification wants."""
+    """A logical type that is valid for its underlying type. An invalid one is ignored, as the specification
+    requires."""
 
     name: str
     precision: int = 0
@@ -58,7 +59,7 @@ class Enum:
     name: str
     aliases: tuple[str, ...]
     symbols: dict[str, None]
-    """In their order, and quickly found."""
+    """In order, with fast lookup."""
     default: str | None
     extra: dict[str, Any]
     kind: str = "enum"
@@ -85,7 +86,7 @@ class AvroField:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class AvroRecord:
-    """`fields` are filled in after the record is known by name, since they may refer to it."""
+    """`fields` are filled in after the record's name is known, since they may refer to it."""
 
     name: str
     aliases: tuple[str, ...]
@@ -99,7 +100,7 @@ AvroType = Primitive | Array | Map | Union | AvroRecord | Enum | Fixed
 
 
 def shown(type: AvroType) -> str:
-    """As people call it: 'int', 'record shop.Order'."""
+    """The type's name for people: 'int', 'record shop.Order'."""
     return f"{type.kind} {type.name}" if isinstance(type, Named) else type.kind
 
 

@@ -1,7 +1,7 @@
-"""Avro types as JSON again: as they are stored, normalized, or with everything that they refer to inside.
+"""Writes Avro types as JSON: in stored form, normalized, or with all referred types inlined.
 
-A named type is written out where it first occurs and by its name after that. Types of references are only named, unless
-`inline` says otherwise.
+A named type is written out at its first occurrence and by its name after that. Types of references are only named,
+unless `inline` is set.
 """
 
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""A JSON Schema with what it refers to: its draft, its root, and where every $ref leads. Nothing is fetched, ever."""
+"""A JSON Schema with its references: its draft, its root, and the target of every $ref. Nothing is ever fetched."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ DRAFTS: dict[str, "referencing.Specification[Any]"] = {
     "https://json-schema.org/draft/2020-12/schema": DRAFT202012,
 }
 _DEFAULT_DRAFT = "http://json-schema.org/draft-07/schema"
-"""Where the schema does not say: what serializers assume."""
+"""The draft that serializers assume if the schema does not name one."""
 
 _ROOT = "lakestream:schema"
 """The base of a schema without an $id."""
@@ -41,7 +41,7 @@ _ROOT = "lakestream:schema"
 
 @dataclass(frozen=True, slots=True)
 class SchemaPlace:
-    """A schema and the place from which its references are seen."""
+    """A schema, and the place from which its references are resolved."""
 
     schema: Schema
     resolver: "referencing._core.Resolver[Any]"
@@ -93,7 +93,7 @@ class JsonSchema:
 
 def parsed_schema(text: str, referred: Sequence[Referred]) -> JsonSchema:
     """Raises InvalidSchema, SchemaTooLarge."""
-    others = tuple((one.name, parsed_json(one.text)) for one in referred)  # valid since they were registered
+    others = tuple((one.name, parsed_json(one.text)) for one in referred)  # they were validated at registration
     return JsonSchema(_valid(text), others)
 
 

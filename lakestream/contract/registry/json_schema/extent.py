@@ -1,8 +1,8 @@
-"""How often a JSON Schema may make a validator look at one and the same part of a value.
+"""An upper bound of how often a JSON Schema may make a validator check one and the same part of a value.
 
-A schema of a few lines may ask for a billion looks: each definition names the next one twice. What holds for different
-parts of a value (properties, items) does not add up, and recursion, which goes as deep as the value does, is counted
-once: validators remember what they have seen of it.
+A schema of a few lines may ask for a billion checks: each definition names the next one twice. Checks of different
+parts of a value (properties, items) do not add up. Recursion goes as deep as the value does and is counted once,
+because validators remember its results.
 """
 
 from collections.abc import Iterator
@@ -21,9 +21,10 @@ _PARTS_TOGETHER = ("contains", "propertyNames")
 
 class SchemaExtent(NamedTuple):
     looks: int
-    """On one way into a value, from the whole to an innermost part: how many subschemas they are held against."""
+    """On one path into a value, from the whole to an innermost part: how many subschemas the parts are checked
+    against."""
     branches: int
-    """The most branches of anyOf and oneOf, within each other, that one and the same value may be held against."""
+    """How many branches of anyOf and oneOf, nested ones included, one and the same value may be checked against."""
 
 
 @dataclass(slots=True)
@@ -32,20 +33,20 @@ class _Node:
 
     place: SchemaPlace
     same: list[SchemaPlace]
-    """What holds for the same value; last what it refers to."""
+    """Subschemas for the same value; the target of its reference comes last."""
     apart: list[SchemaPlace]
-    """What holds for parts of it, each for others."""
+    """Subschemas for parts of the value, each for different parts."""
     together: list[SchemaPlace]
-    """What may hold for the same parts."""
+    """Subschemas that may apply to the same parts."""
     waiting: Iterator[SchemaPlace]
-    """Of all of them, those that were not visited yet."""
+    """Those of all three lists that were not visited yet."""
     is_open: bool = True
     looks: int = 1
     branches: int = 0
 
 
 def extent_of(root: SchemaPlace) -> SchemaExtent:
-    """`root` has been parsed: its references lead somewhere, and no schema stands for itself."""
+    """`root` has been parsed: its references have targets, and no schema stands for itself."""
     if not isinstance(root.schema, dict):
         return SchemaExtent(1, 0)
     nodes = {id(root.schema): _node(root)}
@@ -87,7 +88,7 @@ def _count(node: _Node, nodes: dict[int, _Node]) -> None:
 
 
 def _branches(node: _Node, nodes: dict[int, _Node]) -> int:
-    """Of the same value; those inside of it were counted before it, since none stands for itself."""
+    """The branches for the same value. Nested ones were counted before, since no schema stands for itself."""
     keywords = keywords_of(node.place)
     choices = {id(one) for one in _listed(keywords, *_CHOICES)}
     others = [nodes[id(one.schema)].branches for one in node.same if id(one.schema) not in choices]
@@ -96,7 +97,7 @@ def _branches(node: _Node, nodes: dict[int, _Node]) -> int:
 
 
 def _places(place: SchemaPlace, schemas: list[Any]) -> list[SchemaPlace]:
-    """True and false, and lists of names, cost nothing."""
+    """The schemas that are objects: true and false, and lists of names, cost nothing."""
     return [place.inner(one) for one in schemas if isinstance(one, dict)]
 
 

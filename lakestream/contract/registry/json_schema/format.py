@@ -1,4 +1,4 @@
-"""JSON Schema, as the registry asks it."""
+"""JSON Schema as a format of the registry."""
 
 from collections.abc import Sequence
 

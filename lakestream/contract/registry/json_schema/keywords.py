@@ -1,6 +1,6 @@
-"""Which keywords constrain what, and how the drafts write the same thing differently.
+"""The meaning of keywords, with the differences between drafts evened out.
 
-Keywords that no draft knows are annotations, as JSON Schema wants, and never matter.
+Keywords that no draft knows are annotations, as JSON Schema requires, and never matter.
 """
 
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ def keywords_of(place: SchemaPlace) -> dict[str, Any]:
 
 
 def followed(place: SchemaPlace) -> SchemaPlace:
-    """Through references that stand alone; up to draft 7 they always do, what is beside them is ignored."""
+    """The target of a reference that stands alone. Up to draft 7 keywords next to a reference are ignored."""
     while "$ref" in (keywords := keywords_of(place)):
         if place.draft not in (DRAFT4, DRAFT6, DRAFT7) and not keywords.keys() <= _ANNOTATIONS:
             return place
@@ -59,14 +59,14 @@ def followed(place: SchemaPlace) -> SchemaPlace:
 
 
 def all_of(place: SchemaPlace) -> list[SchemaPlace]:
-    """What must hold besides the schema's own keywords, a reference among them."""
+    """The schemas that must hold in addition to the schema's own keywords, including a reference."""
     keywords = keywords_of(place)
     parts = [place.inner(part) for part in keywords.get("allOf", ())]
     return [*parts, place.referred(keywords["$ref"])] if "$ref" in keywords else parts
 
 
 def choices_of(place: SchemaPlace) -> list[SchemaPlace]:
-    """The branches one of which must hold, where it has any."""
+    """The branches of which one must hold, if it has any."""
     keywords = keywords_of(place)
     for key in ("anyOf", "oneOf"):
         if key in keywords:
@@ -75,7 +75,8 @@ def choices_of(place: SchemaPlace) -> list[SchemaPlace]:
 
 
 def alternatives(place: SchemaPlace) -> list[SchemaPlace]:
-    """Schemas that together allow at least all that this one allows: its branches, or one for each of its types."""
+    """Schemas that together allow at least everything that this one allows: its branches, or one for each of its
+    types."""
     place = followed(place)
     if choices := choices_of(place):
         return choices
@@ -90,7 +91,7 @@ def alternatives(place: SchemaPlace) -> list[SchemaPlace]:
 
 
 def types_of(schema: Keywords) -> frozenset[str]:
-    """What may occur, with 'integer' where only whole numbers may."""
+    """The types that may occur, with 'integer' if only whole numbers may."""
     if (values := values_of(schema)) is not None:
         return frozenset(map(type_of, values))
     said = schema.get("type", TYPES)
@@ -123,7 +124,7 @@ def values_of(schema: Keywords) -> list[Any] | None:
 
 
 def value_key(value: Any) -> str:
-    """The same for values that JSON Schema takes as equal: 1 and 1.0 are, 1 and true are not."""
+    """A key that is the same for values that JSON Schema considers equal: 1 and 1.0 are, 1 and true are not."""
     return written_json(_plain(value), sort_keys=True)
 
 
@@ -142,7 +143,7 @@ def _plain(value: Any) -> Any:
 
 
 def bound_of(schema: Keywords, inclusive: str, exclusive: str) -> Bound | None:
-    """The tighter of 'minimum' and 'exclusiveMinimum'; draft 4 says by true that the former is exclusive."""
+    """The tighter of 'minimum' and 'exclusiveMinimum'. In draft 4 a `true` makes the former exclusive."""
     closed, open = schema.get(inclusive), schema.get(exclusive)
     if isinstance(open, bool):
         return None if closed is None else _bound(closed, open)
@@ -172,7 +173,7 @@ def items_of(schema: Keywords) -> Items:
 
 
 def dependencies_of(schema: Keywords) -> tuple[dict[str, set[str]], dict[str, Schema]]:
-    """Which properties demand others, and which demand a schema."""
+    """Properties that require other properties, and properties that require a schema."""
     found = dict(schema.get("dependencies", {}))
     names = {key: set(value) for key, value in found.items() if isinstance(value, list)}
     names |= {key: set(value) for key, value in schema.get("dependentRequired", {}).items()}

@@ -1,4 +1,4 @@
-"""Objects: each property by its name, as the writer may have put it, against what the reader demands of it.
+"""Compares objects: for each property, the values that the writer allows against those that the reader requires.
 
 A property that a schema does not name is governed by its content model: open (anything), closed (nothing), or partly
 open (by patterns, or by the schema of additional properties). So one rule covers properties that came and went:
@@ -29,14 +29,14 @@ class _Content:
     required: frozenset[str]
 
     def put(self, name: str) -> list[list[Schema]]:
-        """Cases, one of which was written; in each the property satisfies all of the schemas."""
+        """The alternatives for a written property. In each, the property satisfies all of the schemas."""
         named = [self.properties[name]] if name in self.properties else []
         if certain := [*named, *self._patterns(name, True).values()]:
             return [certain]
         return [*([schema] for schema in self._patterns(name, None).values()), [self.others]]
 
     def demanded(self, name: str) -> list[tuple[Schema, str | None]]:
-        """What a property must satisfy to be read, each with the pattern from which it comes, if from one."""
+        """The schemas that a property must satisfy to be read, each with its pattern, if it comes from one."""
         named = [(self.properties[name], None)] if name in self.properties else []
         sure = [(schema, pattern) for pattern, schema in self._patterns(name, True).items()]
         unsure = [(schema, pattern) for pattern, schema in self._patterns(name, None).items()]
@@ -58,7 +58,7 @@ def object_breaks(writer: SchemaPlace, reader: SchemaPlace, path: str, breaks: B
 
 
 def _must_be_bounded(written: _Content, read: _Content) -> None:
-    """Each name is held against each pattern."""
+    """Bound the work: each name is compared with each pattern."""
     names = len(written.properties) + len(read.properties)
     if names * (len(written.patterns) + len(read.patterns)) > COMPARISONS_MAX:
         raise SchemaTooLarge("the schema has too many properties beside too many patterns: use fewer patterns")
@@ -66,7 +66,7 @@ def _must_be_bounded(written: _Content, read: _Content) -> None:
 
 def _content(place: SchemaPlace) -> _Content:
     keywords = keywords_of(place)
-    # What a combination evaluates is not left over, so beside one nothing is known to be closed.
+    # Properties that a combination evaluates do not count as unevaluated, so next to one nothing is known to be closed.
     left_over = True if any(key in keywords for key in COMBINING) else keywords.get("unevaluatedProperties", True)
     return _Content(
         properties=keywords.get("properties", {}),
@@ -81,7 +81,7 @@ def _property_breaks(
 ) -> Differences:
     found = Differences()
     for demanded, pattern in read.demanded(name):
-        # Where a pattern of both covers the name, the writer's demanded its part as well.
+        # If a pattern of both covers the name, the writer's schema for it holds as well.
         same = [written.patterns[pattern]] if pattern is not None and pattern in written.patterns else []
         for case in written.put(name):
             found += _all_hold_breaks([*case, *same], writer, reader.inner(demanded), path, breaks)
@@ -100,7 +100,7 @@ def _property_breaks(
 def _all_hold_breaks(
     held: list[Schema], writer: SchemaPlace, demanded: SchemaPlace, path: str, breaks: Breaks
 ) -> Differences:
-    """What satisfies several schemas is within the demanded one if one of them is."""
+    """A value that satisfies several schemas fits the demanded one if one of the schemas fits it."""
     tried = [breaks(writer.inner(schema), demanded, path) for schema in held]
     return [] if any(not found for found in tried) else tried[0]
 

@@ -1,7 +1,7 @@
-"""Whether a pattern of `patternProperties` covers a property's name: yes, no, or nobody knows.
+"""Decides whether a pattern of `patternProperties` covers a property's name: yes, no, or unknown.
 
-Patterns come from outside, and an expression can be made to run for ever. So none is run: those that are a plain text
-with or without anchors are decided here, and every other one is unknown, which comparisons take as both yes and no.
+Patterns come from outside, and an expression can be made to run for ever. So none is run: a plain text with or without
+anchors is decided here, and every other pattern is unknown, which comparisons take as both yes and no.
 """
 
 import re

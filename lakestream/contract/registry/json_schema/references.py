@@ -1,4 +1,4 @@
-"""Every reference is followed once, when a schema is parsed: each leads to a schema, and none only back to itself."""
+"""Follows every reference once when a schema is parsed: each must lead to a schema, and none only back to itself."""
 
 from collections.abc import Iterator
 
@@ -48,7 +48,7 @@ def _must_go_deeper(places: list[SchemaPlace]) -> None:
 
 
 def _beside(place: SchemaPlace) -> Iterator[SchemaPlace]:
-    """The schemas that the same value must satisfy, or one of which it must."""
+    """The schemas for the same value: all that it must satisfy, or of which it must satisfy one."""
     schema = place.schema
     if not isinstance(schema, dict):
         return

@@ -1,4 +1,4 @@
-"""Types, listed values, strings, numbers and counts: where the reader allows less than was written."""
+"""Compares types, listed values, strings, numbers and counts: where does the reader allow less than the writer?"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -54,7 +54,7 @@ def array_breaks(written: Keywords, read: Keywords, path: str) -> Differences:
 
 
 def count_breaks(written: Keywords, read: Keywords, path: str, what: str) -> Differences:
-    """minLength and maxLength, or those of Items or Properties."""
+    """Compares minLength and maxLength, or the same for Items or Properties."""
     found = Differences()
     least, most = f"min{what}", f"max{what}"
     if read.get(least, 0) > written.get(least, 0):

@@ -1,10 +1,10 @@
-"""Whether every value that one JSON Schema allows is allowed by another, so that data of one reads with the other.
+"""Decides whether one JSON Schema allows every value that another allows, so that data of the latter can be read.
 
     a value satisfies a schema's own keywords AND each of allOf AND one of anyOf AND one of oneOf
     writer within reader:   for each of the reader's parts, some part of the writer is within it
 
-What cannot be decided is refused, with its path in the reader's schema. In two points the rules are kinder than sets,
-as in other registries: a required property with a default may be added, and the branches of a oneOf are not asked to
+Undecidable cases are refused, with their path in the reader's schema. In two points the rules are more lenient than
+sets, as in other registries: a required property with a default may be added, and the branches of a oneOf need not
 exclude each other.
 """
 
@@ -62,7 +62,7 @@ class Subset:
     # --- the reader's parts --------------------------------------------------------------------
 
     def _own_breaks(self, writer: SchemaPlace, reader: SchemaPlace, path: str) -> Differences:
-        """The reader's own keywords against the whole writer."""
+        """Compares the reader's own keywords with the whole writer."""
         own = reader.other({key: value for key, value in keywords_of(reader).items() if key not in COMBINING})
         found = self._plain_breaks(writer, own, path)
         if not found or self._some_part_fits(writer, own, path):
@@ -80,7 +80,7 @@ class Subset:
         return found
 
     def _choice_breaks(self, writer: SchemaPlace, choices: list[SchemaPlace], path: str) -> Differences:
-        """Within one of the choices; or cut into parts, each of them within some choice."""
+        """The writer must be within one of the choices, or each of its parts within some choice."""
         if any(not self.breaks(writer, choice, f"{path}/{n}") for n, choice in enumerate(choices)):
             return []
         parts = alternatives(writer)
@@ -89,7 +89,7 @@ class Subset:
         return [difference for part in parts for difference in self._choice_breaks(part, choices, path)]
 
     def _no_choice(self, writer: SchemaPlace, choices: list[SchemaPlace], path: str) -> Differences:
-        """What is wrong with the one choice that was meant tells more than that none fits."""
+        """The fault of the one likely choice is more useful than "none fits"."""
         meant = [n for n, choice in enumerate(choices) if _overlap(writer, choice)]
         if len(meant) == 1:
             return self.breaks(writer, choices[meant[0]], f"{path}/{meant[0]}")
@@ -115,7 +115,7 @@ class Subset:
         written, read = keywords_of(writer), keywords_of(reader)
         allowed = types_of(written)
         if found := type_breaks(allowed, read, path) + enum_breaks(written, read, path):
-            return found  # the rest would only say the same again
+            return found  # the rest would only repeat this
         found = opaque_breaks(written, read, path) + self._not_breaks(writer, reader, path)
         if "string" in allowed:
             found += string_breaks(written, read, path)
@@ -136,7 +136,7 @@ class Subset:
         return found + self.breaks(writer.inner(put.rest), reader.inner(taken.rest), f"{path}/items")
 
     def _not_breaks(self, writer: SchemaPlace, reader: SchemaPlace, path: str) -> Differences:
-        """What the reader excludes, the writer must exclude as well."""
+        """The writer must exclude everything that the reader excludes."""
         if "not" not in keywords_of(reader):
             return []
         excluded = writer.inner(keywords_of(writer).get("not", False))

@@ -1,7 +1,7 @@
-"""Keywords that are not compared in their parts: the reader's must be the writer's to the letter, or be absent.
+"""Keywords that are not compared in their parts: the reader's must equal the writer's literally, or be absent.
 
-To leave one out allows more, which never hurts. A reference inside could lead elsewhere than it did, so that letters
-prove nothing there.
+Leaving one out allows more, which never hurts. A reference inside may have another target in the other schema, so equal
+text proves nothing there.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def opaque_breaks(written: Keywords, read: Keywords, path: str) -> Differences:
 
 
 def mixed_breaks(written: Keywords, read: Keywords, path: str) -> Differences:
-    """`unevaluatedProperties` beside combinations depends on what each of them evaluates."""
+    """`unevaluatedProperties` next to combinations depends on the properties that each of them evaluates."""
     if "unevaluatedProperties" not in read or not any(key in read for key in COMBINING) or _same(written, read):
         return []
     why = "'unevaluatedProperties' beside allOf, anyOf, oneOf or $ref is not compared: keep this schema as it is"

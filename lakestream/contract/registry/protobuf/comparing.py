@@ -1,9 +1,9 @@
-"""Whether records written with one Protobuf schema can be read with another: by field numbers, as the wire has it.
+"""Decides whether records written with one Protobuf schema can be read with another: by field numbers, as on the wire.
 
 https://protobuf.dev/programming-guides/proto3/#updating
 
-Fields are matched by number, so names may change. Messages are matched by name. Changes that the wire cannot tell from
-others (int32 to int64, string to bytes) pass; those that would read wrong values, or none, do not.
+Fields are matched by number, so names may change. Messages are matched by name. Changes that do not show on the wire
+(int32 to int64, string to bytes) pass; those that would read wrong values, or none, do not.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ _WIRE = {
     "float": "a float",
     "double": "a double",
 }
-"""Types of one kind read each other's values."""
+"""Types of one group can read each other's values."""
 
 
 class ProtoComparison:
@@ -105,7 +105,7 @@ class ProtoComparison:
         return self._message(self._written[name], self._read[name], f"/{name}")
 
     def _extensions(self) -> Differences:
-        """Extensions are fields that another file adds to a message."""
+        """Compares extensions, which are fields that another file adds to a message."""
         found = Differences()
         written, read = _by_extendee(self._writer), _by_extendee(self._reader)
         for (extendee, number), field in written.items():
@@ -116,7 +116,7 @@ class ProtoComparison:
 
 
 def reserved_again(old: Any, new: Any, path: str = "") -> Differences:
-    """Numbers and names that the old version set aside, and that the new one uses."""
+    """Numbers and names that the old version reserved, and that the new one uses."""
     found = Differences()
     messages = {message.name: message for message in (old.message_type if path == "" else old.nested_type)}
     for message in new.message_type if path == "" else new.nested_type:
@@ -141,7 +141,7 @@ def _reuses(old: Any, new: Any, path: str) -> Differences:
 
 
 def _alone(writer: Any, reader: Any, path: str) -> Differences:
-    """A field that only one side has."""
+    """Differences of a field that only one side has."""
     if writer is not None and writer.label == _F.LABEL_REQUIRED:
         why = f"required field '{writer.name}' is gone: others cannot read records without it"
         return [Incompatibility("REQUIRED_FIELD_REMOVED", path, why)]
@@ -178,7 +178,7 @@ def _wire(field: Any) -> str:
 
 
 def _oneof_breaks(writer: Any, reader: Any, path: str) -> Differences:
-    """Of a oneof's fields only the last one is read: fields that could stand side by side must not meet in one."""
+    """A reader keeps only the last of a oneof's fields, so fields that could occur together must not move into one."""
     found = Differences()
     before, after = _oneofs(writer), _oneofs(reader)
     lone = {field.number for field in writer.field} - {number for members in before.values() for number in members}
@@ -200,7 +200,7 @@ def _oneof_breaks(writer: Any, reader: Any, path: str) -> Differences:
 
 
 def _oneofs(message: Any) -> dict[str, set[int]]:
-    """The real ones: not those that stand for a proto3 'optional'."""
+    """The declared oneofs, without those that stand for a proto3 'optional'."""
     found: dict[str, set[int]] = {}
     for field in message.field:
         if field.HasField("oneof_index") and not field.proto3_optional:

@@ -1,4 +1,4 @@
-"""A FileDescriptorProto that a client sent in base64, as compilers make it, or as someone else made it up."""
+"""Reads a FileDescriptorProto that a client sent in base64. It may come from a compiler, or be made up."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
 
 
 def is_descriptor(text: str) -> bool:
-    """No .proto text is without any of the other characters."""
+    """Whether the text is base64: every .proto text has some other character."""
     return _BASE64.fullmatch(text) is not None
 
 
@@ -27,7 +27,7 @@ def read_descriptor(text: str) -> Any:
     _must_be_text(file)
     file.ClearField("source_code_info")
     if file.syntax == "proto2":
-        file.ClearField("syntax")  # what is not said is proto2
+        file.ClearField("syntax")  # no syntax means proto2
     return file
 
 
@@ -36,7 +36,7 @@ def write_descriptor(file: Any) -> str:
 
 
 def _must_be_text(message: Any) -> None:
-    """The library hands out strings that are not UTF-8 as bytes, which nothing that follows expects."""
+    """Refuse strings that are not UTF-8: the library returns them as bytes, which later code does not expect."""
     for field, value in message.ListFields():
         for one in [value] if isinstance(value, str | bytes | int | float) or hasattr(value, "ListFields") else value:
             if field.type == field.TYPE_STRING and not isinstance(one, str):

@@ -1,4 +1,4 @@
-"""A field as .proto text has it: label, type or map, name, number, options."""
+"""Parses a field of .proto text: label, type or map, name, number, options."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _LABELS = {
 
 class FieldParser:
     def __init__(self, tokens: Tokens, file: Any, options: Options) -> None:
-        """`file` says which syntax is spoken."""
+        """`file` has the syntax in force."""
         self._tokens = tokens
         self._file = file
         self._options = options
@@ -87,7 +87,7 @@ class FieldParser:
             self._options.read(field.options, scope)
 
     def _default(self, field: Any) -> str:
-        """As descriptors have it: strings as they are, bytes escaped, everything else as written."""
+        """The default as descriptors store it: strings unchanged, bytes escaped, everything else as written."""
         tokens = self._tokens
         if field.type == d.FieldDescriptorProto.TYPE_STRING:
             return tokens.string()

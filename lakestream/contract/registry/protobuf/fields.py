@@ -1,4 +1,4 @@
-"""Facts about fields: scalar types, numbers, and the names that descriptors derive from a field's."""
+"""Facts about fields: scalar types, numbers, and the names that descriptors derive from a field's name."""
 
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from google.protobuf import descriptor_pb2 as d  # type: ignore[import-untyped]
 
 NUMBER_MAX = 2**29 - 1
 RESERVED_NUMBERS = range(19_000, 20_000)
-"""Protobuf keeps these for itself."""
+"""Protobuf reserves these for itself."""
 
 SCALARS: dict[str, Any] = {
     name: getattr(d.FieldDescriptorProto, f"TYPE_{name.upper()}")
@@ -35,7 +35,7 @@ SCALAR_NAMES = {type: name for name, type in SCALARS.items()}
 
 
 class Ranges:
-    """Reserved numbers: many ranges, quickly searched. `end` is the first number behind a range."""
+    """Ranges of reserved numbers, with fast search. `end` is the first number behind a range."""
 
     def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
         ordered = sorted(ranges)
@@ -48,7 +48,7 @@ class Ranges:
 
 
 def camel(name: str) -> str:
-    """The JSON name that a field has unless it says otherwise: 'order_id' -> 'orderId'."""
+    """The JSON name of a field without an explicit one: 'order_id' -> 'orderId'."""
     found, upper = "", False
     for character in name:
         if character == "_":
@@ -60,5 +60,5 @@ def camel(name: str) -> str:
 
 
 def entry_name(field: str) -> str:
-    """The nested message that stands for a map's entries: 'by_id' -> 'ByIdEntry'."""
+    """The name of the nested message for a map's entries: 'by_id' -> 'ByIdEntry'."""
     return "".join(part[:1].upper() + part[1:] for part in field.split("_")) + "Entry"

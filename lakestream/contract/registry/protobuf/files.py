@@ -1,4 +1,4 @@
-"""A .proto file and those it imports: which names it can see, and a pool in which they are all linked."""
+"""A .proto file with its imports: the names that it can see, and a pool in which all files are linked."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class ProtoFile:
     imports: "tuple[ProtoFile, ...]"
 
     def visible(self) -> "Iterator[ProtoFile]":
-        """Itself, what it imports, and what those import publicly."""
+        """Itself, its imports, and their public imports."""
         yield self
         for imported in self.imports:
             yield from imported._public()
@@ -28,7 +28,7 @@ class ProtoFile:
             yield from self.imports[index]._public()
 
     def reachable(self) -> "list[ProtoFile]":
-        """Everything it needs, itself last; each file behind those that it imports."""
+        """All files that it needs, itself last; each file behind its imports."""
         found: dict[str, ProtoFile] = {}
         self._reach(found)
         return list(found.values())
@@ -48,7 +48,7 @@ class FilePool:
         self._added: set[str] = set()
 
     def add(self, file: ProtoFile) -> None:
-        """With all it needs. Raises InvalidSchema where they do not fit together."""
+        """Add the file with all files that it needs. Raises InvalidSchema if they do not fit together."""
         for one in file.reachable():
             if one.file.name not in self._added:
                 self._add(one.file)
@@ -62,7 +62,7 @@ class FilePool:
 
 
 def messages_of(file: ProtoFile) -> dict[str, Any]:
-    """Every message that it can mean, by full name."""
+    """Every message that the file can refer to, by full name."""
     found: dict[str, Any] = {}
     for one in file.reachable():
         for message in one.file.message_type:

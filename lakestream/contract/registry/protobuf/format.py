@@ -1,4 +1,4 @@
-"""Protobuf, as the registry asks it. A schema is .proto text, or a descriptor in base64, as some clients send."""
+"""Protobuf as a format of the registry. A schema is .proto text, or a descriptor in base64, as some clients send it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from lakestream.contract.registry.protobuf.printing import Printer
 from lakestream.model.registry_errors import InvalidSchema, SchemaTooLarge
 
 _NAME = "schema.proto"
-"""What the schema itself is called among the files; its own name is up to those who import it."""
+"""The name of the schema itself among the files; files that import it choose its real name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def _file(text: str, name: str, files: Mapping[str, ProtoFile], pool: FilePool) 
 
 
 def _parsed(text: str) -> tuple[Any, list[CustomOption]]:
-    """The file, and options that its imports must explain."""
+    """The file, and the options that its imports must define."""
     return (read_descriptor(text), []) if is_descriptor(text) else ProtoParser(text).parse()
 
 

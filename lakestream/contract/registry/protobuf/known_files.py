@@ -1,5 +1,7 @@
-"""Files that every client has, and leaves out of a schema's references: Protobuf's own, google/type, and the few that
-serializers of other registries define for annotations and decimals.
+"""Files that every client has, and leaves out of a schema's references.
+
+These are Protobuf's own, google/type, and the few that serializers of other registries define for annotations and
+decimals.
 """
 
 from functools import cache
@@ -66,7 +68,7 @@ TEXTS = {
 
 @cache
 def shipped_file(name: str) -> ProtoFile | None:
-    """Those that come with Protobuf's libraries."""
+    """A file that comes with Protobuf's libraries."""
     module = name.removesuffix(".proto").replace("/", ".") + "_pb2"
     if not name.startswith(_PREFIXES) or not name.endswith(".proto") or ".." in name or not _exists(module):
         return None

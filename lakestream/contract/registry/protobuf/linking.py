@@ -1,6 +1,6 @@
-"""Find what the names in a file mean, set its custom options, and check what Protobuf's rules say of the whole.
+"""Links a file: resolves its names, sets its custom options, and checks Protobuf's rules.
 
-A name is looked for in its own message, then in the one around it, and so on outwards, as Protobuf does it.
+A name is looked up in its own message, then in the one around it, and so on outwards, as Protobuf does it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +16,11 @@ from lakestream.contract.registry.protobuf.rules import must_follow_rules
 from lakestream.model.registry_errors import InvalidSchema
 
 Names = Mapping[str, Any]
-"""What a full name stands for: a message's or an enum's TYPE_, None for an extension."""
+"""The type behind each full name: a message's or an enum's TYPE_, None for an extension."""
 
 
 def linked(file: Any, custom: Sequence[CustomOption], imports: tuple[ProtoFile, ...], pool: FilePool) -> ProtoFile:
-    """The file with full names and all options; it is then in the pool. Raises InvalidSchema."""
+    """Link the file and add it to the pool, with full names and all options. Raises InvalidSchema."""
     proto = ProtoFile(file, imports)
     names = _visible_names(proto)
     _resolve_types(file, names)
@@ -32,7 +32,7 @@ def linked(file: Any, custom: Sequence[CustomOption], imports: tuple[ProtoFile, 
 
 
 def options_in(pool: Any, options: Any) -> Any:
-    """The same options with the custom ones known by name."""
+    """The same options, with the custom ones resolved by name."""
     kind = message_factory.GetMessageClass(pool.FindMessageTypeByName(options.DESCRIPTOR.full_name))
     return kind.FromString(options.SerializeToString())
 
@@ -45,7 +45,7 @@ def _visible_names(proto: ProtoFile) -> dict[str, Any]:
 
 
 def _add_names(owner: Any, scope: str, names: dict[str, Any]) -> None:
-    """Of a file, or of a message."""
+    """Add the names that a file, or a message, defines."""
     messages = owner.message_type if isinstance(owner, d.FileDescriptorProto) else owner.nested_type
     for enum in owner.enum_type:
         names[_joined(scope, enum.name)] = d.FieldDescriptorProto.TYPE_ENUM

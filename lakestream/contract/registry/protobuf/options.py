@@ -1,4 +1,4 @@
-"""Options: read as written, then set on a descriptor by way of Protobuf's text format, which knows every type."""
+"""Reads options, and sets them on a descriptor through Protobuf's text format, which knows every type."""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from lakestream.model.registry_errors import InvalidSchema
 
 
 class Option(NamedTuple):
-    """`names` lead to the field that is set; those of extensions are in parentheses."""
+    """`names` lead to the field to set; those of extensions are in parentheses."""
 
     names: tuple[str, ...]
     value: str
@@ -21,7 +21,7 @@ class Option(NamedTuple):
 
 
 class CustomOption(NamedTuple):
-    """An option of `options`, whose names are seen from `scope`."""
+    """A custom option of `options`, whose names are resolved from `scope`."""
 
     options: Any
     scope: str
@@ -29,7 +29,7 @@ class CustomOption(NamedTuple):
 
 
 class Options:
-    """Reads options as they come. Standard ones are set at once; `custom` ones wait for what defines them."""
+    """Reads options in order. Standard ones are set at once; `custom` ones wait for their definitions."""
 
     def __init__(self, tokens: Tokens) -> None:
         self.custom: list[CustomOption] = []
@@ -53,7 +53,7 @@ def _read_option(tokens: Tokens) -> Option:
 
 
 def text_of(option: Option, resolved: tuple[str, ...]) -> str:
-    """In text format: '[pkg.ext] { field: value }'. `resolved` are the option's names as text format has them."""
+    """The option in text format: '[pkg.ext] { field: value }'. `resolved` are its names in text format."""
     *outer, last = resolved
     text = f"{last}: {option.value}" if not option.value.startswith("{") else f"{last} {option.value}"
     for name in reversed(outer):
@@ -62,7 +62,7 @@ def text_of(option: Option, resolved: tuple[str, ...]) -> str:
 
 
 def set_option(options: Any, text: str, name: str, pool: Any = None) -> None:
-    """`pool` knows the extensions that `text` may name."""
+    """`pool` has the extensions that `text` may name."""
     if options.DESCRIPTOR.name == "MessageOptions" and name == "map_entry":
         raise InvalidSchema("the option map_entry cannot be set: write map<key, value>")
     try:
@@ -92,7 +92,7 @@ def _value(tokens: Tokens) -> str:
 
 
 def _aggregate(tokens: Tokens) -> str:
-    """Everything up to the brace that closes this one."""
+    """Everything up to the matching closing brace."""
     depth, parts = 0, list[str]()
     while True:
         token = tokens.take()

@@ -1,4 +1,4 @@
-"""From .proto text (proto2, proto3) to a FileDescriptorProto with names as written. linking.py finds what they mean.
+"""Parses .proto text (proto2, proto3) to a FileDescriptorProto with names as written; linking.py resolves them.
 
 Standard options are set at once; custom ones, in parentheses, wait until the files that define them are known.
 """
@@ -141,7 +141,7 @@ class ProtoParser:
         self._depth -= 1
 
     def _reserved(self, owner: Any, end_max: int, *, inclusive: bool = False) -> None:
-        """In descriptors a message's ranges end before their `end`, an enum's with it."""
+        """In descriptors a message's ranges exclude their `end`, an enum's include it."""
         tokens = self._tokens
         while True:
             if tokens.front.kind == "string":

@@ -1,8 +1,8 @@
-"""A linked file as .proto text: the form in which it is stored. Types are written with their full names.
+"""Prints a linked file as .proto text: the form in which it is stored. Types are written with their full names.
 
-Two texts that differ only in comments, spacing or how they name types print the same, and so does the descriptor that
-a client may have sent instead of text. `normalized` also orders what has no order: imports, fields, values, ranges.
-The order of messages is never changed: records name their message by its position.
+Texts that differ only in comments, spacing or how they name types print the same, and so does the equivalent
+descriptor. `normalized` also sorts everything whose order has no meaning: imports, fields, values, ranges. The order of
+messages is never changed: records name their message by its position.
 """
 
 from collections.abc import Iterable, Iterator
@@ -63,7 +63,7 @@ class Printer:
         yield f"{indent}}}"
 
     def _fields_and_messages(self, message: Any, entries: dict[str, Any], indent: str) -> Iterator[str]:
-        """A map has a message of its own among the nested ones: those before that must be written before the map."""
+        """A map's entry message stands among the nested messages: those before it must be written before the map."""
         ordered = self._normalized and (not entries or len(entries) == len(message.nested_type))
         fields = sorted(message.field, key=lambda field: field.number) if ordered else message.field
         oneofs: dict[int, list[Any]] = {}
@@ -123,7 +123,7 @@ class Printer:
         yield f"{indent}enum {enum.name} {{"
         yield from self._option_lines(enum.options, inner)
         yield from self._reserved(enum, inner, _ENUM_MAX, 0)
-        # In proto2 the first value is the default, so there its place means something.
+        # In proto2 the first value is the default, so its position has a meaning.
         values = sorted(enum.value, key=_zero_first) if self._normalized and self._proto3 else enum.value
         for value in values:
             yield f"{inner}{value.name} = {value.number}{_listed(self._options(value.options))};"
@@ -148,7 +148,7 @@ class Printer:
         yield "}"
 
     def _reserved(self, owner: Any, indent: str, number_max: int, beyond: int) -> Iterator[str]:
-        """`beyond`: by how much the end of a range lies behind its last number."""
+        """`beyond`: how far the end of a range lies behind its last number."""
         for start, end in self._ranges(owner.reserved_range, beyond):
             yield f"{indent}reserved {_range(start, end, number_max)};"
         names = sorted(owner.reserved_name) if self._normalized else owner.reserved_name
@@ -206,7 +206,7 @@ def _listed(options: Iterable[str]) -> str:
 
 
 def _in_oneof(field: Any) -> bool:
-    """In a real one, not the one that stands for a proto3 'optional'."""
+    """Whether the field is in a declared oneof, not in one that stands for a proto3 'optional'."""
     return bool(field.HasField("oneof_index")) and not field.proto3_optional
 
 
@@ -241,7 +241,7 @@ def _value(field: Any, value: Any) -> str:
 
 
 def _default(field: Any) -> str:
-    """A bytes default stands in the descriptor as it is escaped."""
+    """The default as written. The descriptor has a bytes default in escaped form."""
     if field.type == _F.TYPE_BYTES:
         return f'"{field.default_value}"'
     return _quoted(field.default_value.encode())

@@ -1,4 +1,7 @@
-""".proto text as tokens: names, numbers, strings, symbols. Comments are gone; positions are kept for messages."""
+"""Splits .proto text into tokens: names, numbers, strings, symbols.
+
+Comments are dropped; positions are kept for messages.
+"""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +30,7 @@ class Token(NamedTuple):
 
 
 class Tokens:
-    """Read from the front."""
+    """The tokens, read from the front."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -61,7 +64,7 @@ class Tokens:
         return self._kind("name", "a name")
 
     def dotted(self) -> str:
-        """A name with dots, also in front."""
+        """A name with dots, perhaps with a leading one."""
         found = "." if self.accept(".") else ""
         found += self.name()
         while self.accept("."):
@@ -78,7 +81,7 @@ class Tokens:
             self.fail(f"'{text}' is no whole number")
 
     def string(self) -> str:
-        """Neighbouring strings are one."""
+        """A string; adjacent strings are joined."""
         try:
             return self.bytes().decode()
         except UnicodeDecodeError:

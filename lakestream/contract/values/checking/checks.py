@@ -1,10 +1,10 @@
-"""Whether values, or keys, are what their topic takes: asked before they are stored, of many at once.
+"""Checks many values, or keys, at once against their topic's rules, before they are stored.
 
     id     every value begins with the id of a schema that is a version of the topic's subject
-    full   ... and can be read by it, and has all that a JSON Schema asks for. Values that have no ids (text, JSON
-           without a schema, the latest schema of the subject) are read in either case: nothing else could tell.
+    full   ... and can be read by it, and satisfies all keywords of a JSON Schema. Values that have no ids (text, JSON
+           without a schema, the latest schema of the subject) are read in either case: there is no other check.
 
-A batch costs at most one look into the registry's store, and only if it has an id that was not seen of late.
+A batch costs at most one query to the registry's store, and only if it has an id that was not seen recently.
 """
 
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ class ValueChecks:
     async def problems(
         self, values: pa.BinaryArray, config: PartConfig, validation: Validation, *, are_keys: bool = False
     ) -> list[Problem]:
-        """Values that must not be stored, and why; in the order in which they stand. Nulls are always welcome."""
+        """Values that must not be stored, with the reason, in order. Nulls always pass."""
         asked = _Asked(config, full=validation is Validation.FULL, are_keys=are_keys)
         rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
         present = values if len(rows) == len(values) else values.take(pa.array(rows))
@@ -74,7 +74,7 @@ class ValueChecks:
         self, values: pa.BinaryArray, rows: NDArray[np.int64], id: int, asked: "_Asked"
     ) -> list[Problem]:
         own = values if len(rows) == len(values) else values.take(pa.array(rows))
-        place = needed_schemas(own[:1], np.array([id])).places.get(id, ())  # a producer's batch is of one message
+        place = needed_schemas(own[:1], np.array([id])).places.get(id, ())  # a producer's batch has one message type
         registered = await self._registered(id, ProtobufMessage(name=asked.config.message, place=place))
         if isinstance(registered, str):
             return [Problem(row, registered) for row in rows.tolist()]
@@ -85,7 +85,7 @@ class ValueChecks:
         ]
 
     async def _registered(self, id: int, message: ProtobufMessage) -> RegisteredWriter | str:
-        """Or why there is no reading by this schema."""
+        """The writer, or the reason why this schema cannot be used."""
         found = await self._writers.by_id_or_why(id, message=message)
         if isinstance(found, str):
             return f"schema {id}: {found}"
@@ -125,7 +125,7 @@ class _Asked:
 
 
 def _has_ids(config: PartConfig) -> bool:
-    """Raw values, and those that are not told yet, have ids once someone demands that they are checked."""
+    """Whether values must have ids. Raw and undecided values must, once their topic demands checks."""
     return config.format is not ValueFormat.STRING and config.source is SchemaSource.ID
 
 

@@ -1,10 +1,10 @@
-"""Values held against every keyword of a JSON Schema: required, enum, minimum, pattern, oneOf, format and all others.
+"""Checks values against every keyword of a JSON Schema: required, enum, minimum, pattern, oneOf, format and all others.
 
     values that their codec can read -> jsonschema-rs -> which keyword, where in the value, and why
 
-Schemas and values come from outside, and a broker must not stand still over them. So nothing is fetched; expressions
-run in linear time, or with a bound on going back where they look around; a schema that unfolds to too much is refused
-before it is used; and reasons are looked for only as long as that is cheap.
+Schemas and values come from outside, and must not block a broker. So nothing is fetched; expressions run in linear
+time, or with a limit on backtracking if they have lookarounds; a schema that unfolds to too much is refused before it
+is used; and reasons are searched for only as long as that is cheap.
 """
 
 import json
@@ -21,21 +21,21 @@ from lakestream.contract.registry.json_schema.extent import extent_of
 from lakestream.contract.registry.json_schema.keywords import keywords_of
 
 LOOKS_MAX = 10_000
-"""Subschemas that a part of a value may be held against; honest schemas have tens."""
+"""Subschemas that a part of a value may be checked against; honest schemas have tens."""
 VALUE_LOOKS_MAX = 10_000_000
-"""The same for all parts of a value together: two seconds at the very worst, and far less where not every part is held
+"""The same for all parts of a value together: two seconds in the worst case, and far less if not every part is checked
 against everything."""
 INLINE_LOOKS_MAX = 1_000_000
-"""Bytes of a batch's values times looks. Beyond, a broker should be doing other things meanwhile."""
+"""Bytes of a batch's values times subschemas. Beyond this, the check runs in a thread."""
 PATTERN_BYTES_MAX = 1024 * 1024
-"""Of one compiled expression."""
+"""The size of one compiled expression."""
 BACKTRACKS_MAX = 10_000
-"""Steps back of an expression that looks around or refers back; beyond, the value is refused."""
+"""Backtracking steps of an expression with lookarounds or backreferences; beyond, the value is refused."""
 REASONS_MAX = 100
-"""Values of which is told what is wrong; producers are told of no more."""
+"""The number of values for which a reason is found; producers get no more."""
 REASONS_COST_MAX = 100_000
-"""Bytes of values times branches of the schema's choices that are gone into for reasons: some 0.1 s. Each branch has
-reasons of its own, and branches within branches multiply."""
+"""Bytes of values times branches of the schema's choices that are searched for reasons: some 0.1 s. Each branch has
+reasons of its own, and nested branches multiply."""
 
 _VALIDATORS: dict[str, type[jsonschema_rs.Validator]] = {
     "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
@@ -49,7 +49,7 @@ _SIMPLE = ("integer", "number", "boolean", "string")
 
 
 class CannotBeHeld(ValueError):
-    """No value can be held against this schema here. Change the schema, or ask for less validation."""
+    """No value can be checked against this schema here. Change the schema, or ask for less validation."""
 
 
 class JsonKeywords:
@@ -69,7 +69,8 @@ class JsonKeywords:
         return size * self._looks <= INLINE_LOOKS_MAX
 
     def problems(self, values: pa.BinaryArray, errors: Errors, columns: pa.RecordBatch | None) -> Errors:
-        """Of those values that could be decoded. `columns`: what all of them became, if that was columns of objects."""
+        """The errors of values that could be decoded. `columns`: the decoded columns of all values, if they are
+        objects."""
         reasons = _Reasons(self._validator, self._branches)
         found = Errors()
         rows = self._in_question(len(values), errors, columns)
@@ -80,7 +81,7 @@ class JsonKeywords:
         return found
 
     def _in_question(self, count: int, errors: Errors, columns: pa.RecordBatch | None) -> list[int]:
-        """Where a schema asks for simple types and no more, decoding has shown all but whether they may be null."""
+        """The rows to check. If a schema has only simple types, decoding has checked everything except null."""
         in_question = np.ones(count, np.bool_)
         if self._has_simple_types_alone and columns is not None:
             in_question[:] = False
@@ -96,12 +97,12 @@ class JsonKeywords:
         try:
             content = json.loads(value.decode())
             return None if self._validator.is_valid(content) else reasons.of(content, len(value))
-        except (ValueError, RecursionError) as error:  # a number of thousands of digits, half a character
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits, a lone surrogate
             return f"it cannot be held against the schema: {error}"
 
 
 class _Reasons:
-    """For values that are known not to be valid. There is an end to what is spent on them."""
+    """Finds reasons for values that are known to be invalid, within a limit of work."""
 
     def __init__(self, validator: jsonschema_rs.Validator, branches: int) -> None:
         self._validator = validator
@@ -129,7 +130,7 @@ class _Reasons:
 
 
 def _parts(value: bytes) -> int:
-    """At least as many as there are."""
+    """An upper bound of the number of parts of the value."""
     return value.count(b",") + value.count(b":") + 1
 
 
@@ -146,7 +147,7 @@ def _compiled(schema: JsonSchema) -> jsonschema_rs.Validator:
     linear = jsonschema_rs.RegexOptions(size_limit=PATTERN_BYTES_MAX)
     bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACKS_MAX, size_limit=PATTERN_BYTES_MAX)
     why = ""
-    for patterns in (linear, bounded):  # an expression may look around, which takes the second engine
+    for patterns in (linear, bounded):  # an expression with lookarounds needs the second engine
         try:
             return _with_patterns(schema, patterns)
         except (ValueError, jsonschema_rs.ReferencingError) as error:  # ValidationError is a ValueError
@@ -157,7 +158,7 @@ def _compiled(schema: JsonSchema) -> jsonschema_rs.Validator:
 def _with_patterns(
     schema: JsonSchema, patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions
 ) -> jsonschema_rs.Validator:
-    """Formats are held in every draft: whoever asks for full validation expects it. Unknown ones say nothing."""
+    """Formats are checked in every draft, as users of full validation expect. Unknown formats pass."""
     return _VALIDATORS[draft_of(schema.schema)](
         schema.schema,
         registry=jsonschema_rs.Registry(_named(schema.others), draft=jsonschema_rs.Draft7),
@@ -168,7 +169,7 @@ def _with_patterns(
 
 
 def _named(others: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """By the names of the references, and by the names that they give themselves."""
+    """The referred schemas by the names of the references, and by their own ids."""
     found = list(others)
     ids = [DRAFTS[draft_of(other)].create_resource(other).id() for _, other in found]
     return [*((id, other) for id, (_, other) in zip(ids, found, strict=True) if id is not None), *found]

@@ -1,9 +1,9 @@
-"""Reading values for the sake of reading: what their schema says against them.
+"""Reads values only to find those that their schema does not allow.
 
     values -> a codec of the schema -> those that it cannot read
            -> under full validation, the keywords of a JSON Schema -> those that it does not allow
 
-Codecs and compiled schemas are kept, and used again by the next batch.
+Codecs and compiled schemas are kept, and used again for the next batch.
 """
 
 import numpy as np
@@ -19,10 +19,10 @@ from lakestream.contract.values.checking.json_keywords import CannotBeHeld, Json
 from lakestream.world.threads import Threads
 
 INLINE_BYTES_MAX = 64 * 1024
-"""What is read on the spot; more goes to a thread."""
+"""The most that is read in the event loop; more goes to a thread."""
 CODECS_KEPT_MAX = 64
 SHAPES_KEPT_MAX = 1_000
-"""Of a JSON codec that is used again: it remembers every shape that it has met."""
+"""The limit for a JSON codec that is used again: it remembers every shape that it has met."""
 SCHEMAS_KEPT_MAX = 64
 """Compiled JSON Schemas."""
 
@@ -38,7 +38,8 @@ class Readers:
     async def errors(
         self, values: pa.BinaryArray, registered: RegisteredWriter, *, full: bool, are_keys: bool
     ) -> Errors:
-        """Of values without null and without frame. JSON is objects; JSON keys may be single values, too."""
+        """The errors of values without nulls and frames. JSON values must be objects; JSON keys may be single values,
+        too."""
         columns = None
         if are_keys and registered.writer.format == "json":
             errors = await self._errors_of_either(values, registered)
@@ -70,8 +71,8 @@ class Readers:
         return found
 
     async def _decoded(self, values: pa.BinaryArray, registered: RegisteredWriter, what: str = "") -> Decoded:
-        """A codec serves one at a time, so it is not among the idle ones while it works. Its first work is done in a
-        thread, whatever its size: making it ready may take long."""
+        """Decode with an idle codec. A codec serves one caller at a time, so it leaves the idle ones while it works.
+        Its first work runs in a thread, whatever its size: preparing it may take long."""
         writer = registered.writer
         place = writer.number, f"{what}{writer.format} {writer.framed}", writer.message
         idle = self._idle.get(place)
@@ -93,7 +94,7 @@ class Readers:
     # --- what a JSON Schema does not allow -----------------------------------------------------
 
     async def _keywords_of(self, registered: RegisteredWriter) -> JsonKeywords | str:
-        """Or why no value can be held against it."""
+        """The compiled keywords, or the reason why no value can be checked against them."""
         number = registered.writer.number
         known = self._keywords.get(number)
         if known is None:
@@ -127,6 +128,6 @@ def _at(rows: NDArray[np.int64], errors: Errors) -> Errors:
 
 
 def _joined(one: Errors, other: Errors) -> Errors:
-    """Of different rows."""
+    """The errors of both, which are of different rows."""
     found = sorted([*zip(one.rows, one.reasons, strict=True), *zip(other.rows, other.reasons, strict=True)])
     return Errors([row for row, _ in found], [reason for _, reason in found])

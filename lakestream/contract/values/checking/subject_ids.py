@@ -1,4 +1,4 @@
-"""Which schemas are versions of a subject, kept for a while: asked for every batch, and seldom another answer."""
+"""A cache of the schema ids of subjects: every batch asks for them, and the answer seldom changes."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from lakestream.metadata.registry_store import RegistryStore
 from lakestream.world.clock import Clock
 
 KEPT_SECONDS_MAX = 30
-"""How long a version that was removed for good may still count."""
+"""How long a permanently deleted version may still count."""
 SUBJECTS_KEPT_MAX = 10_000
 
 
@@ -23,7 +23,7 @@ class SubjectIds:
         self._kept: dict[str, _Seen] = {}
 
     async def known(self, subject: str, ids: set[int]) -> frozenset[int]:
-        """Those of the subject, at least as far as `ids` are concerned. Hidden versions count: readers find them."""
+        """The ids of the subject, correct at least for `ids`. Soft-deleted versions count: readers find them."""
         kept = self._kept.get(subject)
         if kept is None or not ids <= kept.ids or self._clock.monotonic() - kept.at_seconds > KEPT_SECONDS_MAX:
             view = await self._store.subject_view(subject)

@@ -1,13 +1,13 @@
-"""Decoding a topic's values: each by its own writer, many at once; what cannot be read is set aside with the reason.
+"""Decodes a topic's values: each by its own writer, many at once. Unreadable values are set aside with the reason.
 
     values -> by writer -> without frame -> codec -> columns      exact: the columns alone, no bytes
                                                   -> not exact:   the columns, and the bytes as well
                                                   -> error:       the bytes and the reason: set aside
 
-A topic may want the bytes of every value kept, or of none that its columns hold (`lakestream.table.value`).
+A topic may keep the bytes of every value, or of none that its columns hold (`lakestream.table.value`).
 
-Whatever the values are, this does not fail. What the contract does not know yet is gathered in `needs`; whoever asked
-may come again with a contract that knows more.
+Decoding never fails, whatever the values are. `needs` collects facts that the contract does not know yet; the caller
+may try again with a contract that has grown.
 """
 
 from typing import NamedTuple
@@ -35,10 +35,10 @@ class TypedValues(NamedTuple):
 
     columns: pa.RecordBatch
     kept: pa.BinaryArray
-    """The bytes of those values that their columns do not give back."""
+    """The bytes of the values that their columns do not give back."""
     forms: NDArray[np.int32]
     writers: pa.Int32Array
-    """The number of the writer; null where it is not known."""
+    """The number of the writer; null if it is not known."""
     shapes: pa.Int32Array
     errors: pa.StringArray
 
@@ -69,7 +69,7 @@ class ValueDecoder:
         present = np.flatnonzero(~is_null)
         gathered.forms[is_null] = Form.NULL
         if not self._contract.is_typed:
-            gathered.forms[present] = Form.BYTES  # keys alone are typed
+            gathered.forms[present] = Form.BYTES  # only keys are typed
         elif self._contract.mode is ValueMode.FRAMED:
             self._decode_framed(values, present, gathered)
         elif len(present):
@@ -112,7 +112,7 @@ class ValueDecoder:
         gathered.add(writer.number, rows, decoded)
 
     def _as_kept(self, writer: Writer, codec: ValueCodec, values: pa.BinaryArray, decoded: Decoded) -> Decoded:
-        """With those rows exact that are to have no bytes of their own."""
+        """The decoded rows, with `exact` set for those that store no bytes of their own."""
         if self._contract.keeping is ValueKeeping.ALWAYS:
             return decoded._replace(exact=np.zeros(len(values), np.bool_))
         if self._contract.keeping is not ValueKeeping.NEVER:
@@ -127,14 +127,14 @@ def _taken(values: pa.BinaryArray, rows: NDArray[np.int64]) -> pa.BinaryArray:
 
 
 def _different(ids: NDArray[np.int64]) -> list[int]:
-    """Mostly there is one: then nothing is sorted."""
+    """The distinct ids. Mostly there is one: then nothing is sorted."""
     found: list[int] = (ids[:1] if (ids == ids[:1]).all() else np.unique(ids)).tolist()
     return found
 
 
 def _where(keeps: NDArray[np.bool_], values: pa.BinaryArray) -> pa.BinaryArray:
-    """Those that are kept, and null for the others. (Arrow's `if_else` copies the bytes of the others as well, and they
-    would be carried to the end behind the nulls.)"""
+    """The kept values, and null for the others. (Arrow's `if_else` also copies the bytes of the others, which would
+    stay in memory behind the nulls.)"""
     if keeps.all():
         return values
     if not keeps.any():
@@ -143,7 +143,7 @@ def _where(keeps: NDArray[np.bool_], values: pa.BinaryArray) -> pa.BinaryArray:
 
 
 class _Gathered:
-    """The parts of an answer, by writer, put back into the order of the values."""
+    """Collects the results by writer, and puts them back into the order of the values."""
 
     def __init__(self, count: int) -> None:
         self._count = count

@@ -1,7 +1,7 @@
-"""What values are, by the first of them: framed by a schema id, JSON objects, or anything else; and, if they are
-Protobuf, which message of its file.
+"""Detects the format of a topic's values from its first ones: framed by a schema id, JSON objects, or anything else.
 
-Only for topics that were not told. What was found is recorded with the table and not asked again.
+For Protobuf it also finds the message in its file. Only topics without a configured format need this. The result is
+recorded with the table and never detected again.
 """
 
 import json
@@ -17,11 +17,11 @@ from lakestream.contract.values.frames import FRAME_BYTES, UNFRAMED, schema_ids
 
 SAMPLE_RECORDS = 64
 SAMPLE_BYTES_MAX = 64 * 1024
-"""Of one value. A larger one is not looked at: it tells no more than others."""
+"""The limit of one value. A larger one is not parsed: it would show no more than others."""
 
 
 def detected(values: pa.BinaryArray) -> Needs | None:
-    """None where there is no value yet to tell by."""
+    """The needs that the first values show; None if there is no value yet."""
     present = values.drop_null().slice(0, SAMPLE_RECORDS)
     if not len(present):
         return None
@@ -35,21 +35,22 @@ def detected(values: pa.BinaryArray) -> Needs | None:
 
 
 def needed_schemas(values: pa.BinaryArray, ids: NDArray[np.int64]) -> Needs:
-    """The schemas that framed values name. `ids` are those in front of them; others are passed over."""
+    """The schemas that framed values name. `ids` has one entry for each value; unframed values are skipped."""
     wanted = sorted({*ids.tolist()} - {UNFRAMED})
     places = {id: _place_of_message(values.filter(pa.array(ids == id))) for id in wanted}
     return Needs(schema_ids=frozenset(wanted), places={id: place for id, place in places.items() if place})
 
 
 def _place_of_message(values: pa.BinaryArray) -> tuple[int, ...] | None:
-    """What most of the first of them say, should they be Protobuf; of equals the one that came first."""
+    """The place that most of the first values name, if they are Protobuf; the first of several equally frequent
+    ones."""
     sample = [value.as_py()[FRAME_BYTES : FRAME_BYTES + SAMPLE_BYTES_MAX] for value in values[:SAMPLE_RECORDS]]
     said = Counter(place for place in map(indexes_in, sample) if place is not None)
     return said.most_common(1)[0][0] if said else None
 
 
 def _are_most(count: int, values: pa.BinaryArray) -> bool:
-    """Three in four: a few broken records do not make a topic one of bytes."""
+    """Whether three in four are: a few broken records must not make a topic one of bytes."""
     return 4 * count >= 3 * len(values)
 
 

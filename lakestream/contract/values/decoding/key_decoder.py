@@ -1,10 +1,9 @@
-"""Decoding a topic's keys to columns: each by its own writer, many at once.
+"""Decodes a topic's keys to columns: each by its own writer, many at once.
 
-    keys -> by writer -> without frame -> codec -> columns        what cannot be read: null, and counted
+    keys -> by writer -> without frame -> codec -> columns        an unreadable key: null, and counted
 
-Of JSON keys those that are no objects have a column of their own.
-The bytes of every key are in the table as well, so nothing depends on what comes out here but queries: there is nothing
-to set aside, and no bytes to give back.
+JSON keys that are no objects have a column of their own. The table also has the bytes of every key, so only queries
+depend on these columns: no key is set aside, and the columns need not give bytes back.
 """
 
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from lakestream.contract.values.frames import UNFRAMED, schema_ids, without_fram
 
 _NONE = np.zeros(0, np.bool_)
 _Parts = dict[int, list[tuple[NDArray[np.int64], pa.Array]]]
-"""By the id of a column: arrays, and the rows at which they stand."""
+"""By the id of a column: arrays, and the rows that they belong to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class KeyDecoder:
         """Keys that broke their format."""
 
     def decode(self, keys: pa.BinaryArray) -> list[pa.Array]:
-        """The columns of the schema, a row for each key. Whatever the keys are, this does not fail."""
+        """The columns of the schema, a row for each key. Never fails, whatever the keys are."""
         parts: _Parts = {}
         present = np.flatnonzero(keys.is_valid().to_numpy(zero_copy_only=False))
         if self._key.mode is ValueMode.FRAMED:

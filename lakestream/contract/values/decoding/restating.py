@@ -1,15 +1,15 @@
-"""Values restated: the same content in the form that columns give back. For topics that waive their exact bytes.
+"""Restates values: the same content in the form that columns give back. For topics that waive their exact bytes.
 
-    not exact -> written anew by its format's rules -> decoded again -> exact now: columns alone, no bytes
-                                                                     -> still not: its bytes are kept after all
+    not exact -> written again by its format's rules -> decoded again -> exact now: columns alone, no bytes
+                                                                      -> still not: its bytes are kept after all
 
     Avro      from the columns: lists in one block, numbers in as few bytes as hold them
     JSON      keys in their order, numbers in their shortest form, no spaces (restating_json.py)
     Protobuf  by Protobuf's own library, which keeps fields that it does not know (restating_protobuf.py)
 
-Nothing is lost but the spelling. What the columns have no place for (a field without a column, a number too large) does
-not come out exact the second time either. Values that are exact, which most are, do not come here; the others are
-written many at a time, and no longer than it is of use.
+Only the spelling is lost. Content that the columns cannot hold (a field without a column, a number too large) is not
+exact the second time either. Exact values, which most are, do not come here. The others are written many at a time, and
+only as long as it helps.
 """
 
 from collections.abc import Callable
@@ -24,11 +24,11 @@ from lakestream.contract.values.decoding.restating_json import json_anew
 from lakestream.contract.values.decoding.restating_protobuf import ProtobufAnew
 
 ROWS_AT_ONCE = 4_096
-"""Where of as many none comes out exact, the others keep their bytes untried: a producer is odd in one way mostly, and
-work that saves nothing has an end."""
+"""If none of so many rows comes out exact, the others keep their bytes untried: a producer is mostly odd in one way,
+and useless work must end."""
 
 Anew = Callable[[pa.BinaryArray], list[bytes | None]]
-"""The same contents, many at once; None where that cannot be said."""
+"""Writes the same contents again, many at once; None for a value that cannot be written."""
 
 
 class _Part(NamedTuple):
@@ -37,7 +37,7 @@ class _Part(NamedTuple):
 
 
 def restated(writer: Writer, codec: ValueCodec, values: pa.BinaryArray, decoded: Decoded) -> Decoded:
-    """`decoded` with more exact rows. `values`: without frame, as they were decoded."""
+    """`decoded` with more exact rows. `values` are the decoded values, without frames."""
     is_odd = ~decoded.exact
     is_odd[decoded.errors.rows] = False
     odd = np.flatnonzero(is_odd)
@@ -55,7 +55,7 @@ def restated(writer: Writer, codec: ValueCodec, values: pa.BinaryArray, decoded:
 
 
 def _anew(writer: Writer) -> Anew | None:
-    """None: by its codec."""
+    """The function for the writer's format. None: its codec does it."""
     match writer.format:
         case "json":
             return json_anew

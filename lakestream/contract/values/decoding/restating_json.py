@@ -1,6 +1,6 @@
-"""JSON written anew: keys in their order, numbers in their shortest form, no needless spaces and escapes.
+"""Restates JSON: keys in their order, numbers in their shortest form, no needless spaces and escapes.
 
-A value that has a key twice, or a number of more digits than a double has, is left alone.
+A value that has a key twice, or a number of more digits than a double has, is left unchanged.
 """
 
 import json
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _CHARACTERS_SAFE = 16
-"""Of a number with a point and without an exponent: at most 15 digits, which a double has."""
+"""The limit for a number with a point and without an exponent: at most 15 digits, which a double holds."""
 
 
 def json_anew(values: pa.BinaryArray) -> list[bytes | None]:
@@ -24,7 +24,7 @@ def json_anew(values: pa.BinaryArray) -> list[bytes | None]:
 
 
 def _contents(texts: list[bytes]) -> list[Any]:
-    """All at once, which takes half as long as one by one; None for what cannot be had."""
+    """Parse all at once, which takes half as long as one by one; None for a value that cannot be parsed."""
     try:
         contents: list[Any] = json.loads(b"[" + b",".join(texts) + b"]", parse_float=_number)
         return contents
@@ -42,7 +42,7 @@ def _content(text: bytes) -> Any:
 def _written(content: Any) -> bytes | None:
     try:
         return _ENCODER.encode(content).encode()
-    except (ValueError, RecursionError):  # infinity; half a character
+    except (ValueError, RecursionError):  # infinity; a lone surrogate
         return None
 
 
@@ -54,7 +54,7 @@ def _number(text: str) -> float:
 
 
 def _quotes(texts: pa.BinaryArray) -> pa.Array:
-    """How many quotation marks there are around strings: of a key that is there twice one is lost, and with it some of
-    them. A string that ends with a backslash has one too few, before and after; if that backslash was spelled by its
-    number, only after, and the value is left alone."""
+    """The number of quotation marks around strings. A duplicate key is lost in parsing, and its quotation marks with
+    it. A string that ends with a backslash counts one too few, before and after. If that backslash was written as
+    \\u005c, only after, and the value is left unchanged."""
     return pc.subtract(pc.count_substring(texts, '"'), pc.count_substring(texts, '\\"'))

@@ -1,8 +1,8 @@
-"""Protobuf written anew by Protobuf's own library: fields in order, and those that it does not know are kept.
+"""Restates Protobuf by Protobuf's own library: fields in order, and unknown fields are kept.
 
     values -> one message of many bytes = one message of many messages -> read, written -> values
 
-Both have the same bytes, so that a single call of the library reads, and another writes, any number of values.
+Both have the same bytes, so a single call of the library reads, and another writes, any number of values.
 """
 
 import base64
@@ -46,7 +46,7 @@ class ProtobufAnew:
         return None if prefix is None else value[len(prefix) :]
 
     def _written(self, values: list[bytes]) -> list[bytes | None]:
-        """All at once. Should one be broken, which was decoded before, all are left alone."""
+        """Write all at once. If one is broken, although it was decoded before, all are left unchanged."""
         try:
             messages = self._messages.FromString(self._bytes(values=values).SerializeToString())
             written = messages.SerializePartialToString(deterministic=True)
@@ -68,7 +68,7 @@ def _many(file: str, message: str) -> Any:
 
 
 def _prefixes(writer: Writer) -> tuple[bytes, ...]:
-    """What stands before a message: the way it is written, then the other way."""
+    """The prefixes of a message: the usual form, then the other one."""
     if not writer.framed:
         return (b"",)
     own, other = prefixes(writer.indexes)

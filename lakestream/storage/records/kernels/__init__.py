@@ -4,13 +4,13 @@
     key,value = length bytes      (length -1: null)        every number a zig-zag varint
     header    = length utf-8 length bytes                  (value's length -1: null)
 
-Numba checks no bounds, so these files do. Input is hostile until proven otherwise and needs no
-padding behind it: a varint is never read past the end of its record, no length is believed before
-it is compared with what is left, and a failed read returns a position past the end, which no later
-comparison lets through. Nothing is written before its room is checked. Every kernel releases the GIL.
+Numba checks no bounds, so these files do. Input is hostile until proven otherwise and needs no padding behind it: a
+varint is never read past the end of its record, no length is believed before it is compared with the bytes left, and a
+failed read returns a position past the end, which no later comparison lets through. Nothing is written before its room
+is checked. Every kernel releases the GIL.
 
-Input arrays are always read-only (see arrays.py): read-only and writable arrays are different types
-to Numba, and each would be compiled separately.
+Input arrays are always read-only (see arrays.py): read-only and writable arrays are different types to Numba, and each
+would be compiled separately.
 
-What Numba compiles is typed by Numba; the faces of these kernels in the files around are typed for people.
+Numba infers the types inside the kernels; their wrappers in the surrounding files have type annotations.
 """

@@ -1,4 +1,4 @@
-"""Bits of validity bitmaps. A bitmap of no length has all of them."""
+"""Reads and sets bits of validity bitmaps. In an empty bitmap every bit counts as set."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 

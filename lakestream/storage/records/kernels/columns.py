@@ -1,10 +1,10 @@
-"""Records as columns: what decoding fills and what encoding reads."""
+"""Records as columns: the output of decoding and the input of encoding."""
 
 from typing import Any, NamedTuple
 
 
 class Columns(NamedTuple):
-    """Records as Arrow's own buffers. Validity bitmaps of no length mean: nothing is null."""
+    """Records as Arrow's own buffers. An empty validity bitmap means that nothing is null."""
 
     offset: Any
     timestamp: Any

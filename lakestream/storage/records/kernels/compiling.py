@@ -1,5 +1,8 @@
-"""What is called by Python, and kept on disk until a file of this package or of the one around it changes: the numbers
-that it is compiled with stand in both (world/compiled/compiling.py)."""
+"""The `kernel` decorator for loops that Python calls.
+
+Compiled code stays on disk until a file of this package or of its parent changes, since both hold constants that are
+compiled in (world/compiled/compiling.py).
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Batches to columns: every record of a run appended to Arrow's buffers."""
+"""Decodes batches to columns: appends every record of a run to Arrow's buffers."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -21,7 +21,7 @@ from lakestream.storage.records.kernels.varints import int32, int64
 from lakestream.world.compiled.compiling import apart, small
 from lakestream.world.compiled.copying import copy
 
-# What decode_bodies carries from call to call: how far each output is filled, and how many nulls it holds.
+# State that decode_bodies carries from call to call: how far each output is filled, and how many nulls it holds.
 ROWS, KEY_BYTES, VALUE_BYTES, KEY_NULLS, VALUE_NULLS = range(5)
 HEADERS, HEADER_KEY_BYTES, HEADER_VALUE_BYTES, HEADER_NULLS = range(5, 9)
 PROGRESS_COLUMNS = 9
@@ -29,7 +29,7 @@ PROGRESS_COLUMNS = 9
 
 @small
 def _take(out, out_at, write, buffer, at, length):
-    """Copy bytes to the end of an output, or on the measuring pass just pass over them: whether there was room."""
+    """Append bytes to an output, or only count them on the measuring pass. Returns whether there was room."""
     if write:
         if length > out.size - out_at:
             return False
@@ -39,7 +39,7 @@ def _take(out, out_at, write, buffer, at, length):
 
 @apart
 def _decode_headers(buffer, at, end, out, progress, write):
-    """(fault, position) behind the headers of one record, which are appended to the outputs."""
+    """Append the headers of one record to the outputs: (fault, position behind them)."""
     count, at = int32(buffer, at, end)
     if at > end or count < 0 or count > (end - at) // 2:
         return faults.HEADER_COUNT, at
@@ -153,8 +153,8 @@ def _decode_body(buffer, batch, out, progress, write):
 def decode_bodies(buffer, table, out, progress, write):
     """Append the records of every batch in `table` to the outputs: (fault, batch to blame).
 
-    Run it once without `write` and `progress` tells how much room the outputs need, so that they are
-    made to measure. The writing pass checks its room all the same.
+    A first run without `write` leaves the needed sizes in `progress`, so that the outputs are made to measure. The
+    writing pass checks its room all the same.
     """
     for batch in range(table.shape[0]):
         fault = _decode_body(buffer, table[batch], out, progress, write)

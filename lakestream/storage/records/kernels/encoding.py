@@ -1,4 +1,4 @@
-"""Columns to batches: every record written, with a gap for the header of each batch."""
+"""Encodes columns to batches: writes every record, with a gap for the header of each batch."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -93,7 +93,7 @@ def encode_rows(out, rows, views, first_bits, batch_bytes_max, of_one_time, tabl
                     return faults.VALUE_LENGTH, batches
             else:
                 value = _length(rows.value_offsets, rows.value_valid, first_bits.value, row)
-                value_start = np.int64(rows.value_offsets[row])  # there are none beside views: not even to look at
+                value_start = np.int64(rows.value_offsets[row])  # none when views are used: not even read
             header = np.int64(rows.header_lists[row])
             headers = np.int64(rows.header_lists[row + 1]) - header
             size = (

@@ -1,4 +1,4 @@
-"""A run of batches as a table: where each begins, and what its header says."""
+"""Lists a run of batches in a table: where each begins, and what its header says."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 

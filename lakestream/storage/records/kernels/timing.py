@@ -1,4 +1,4 @@
-"""Records by their times, in a batch that was proven when it came."""
+"""Searches a batch that passed validation for records by their times."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 

@@ -1,4 +1,4 @@
-"""Zig-zag varints: read within their bounds, measured, written."""
+"""Reads zig-zag varints within bounds, measures them and writes them."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -46,7 +46,7 @@ def int64(buffer, at, end):
 
 @small
 def int32(buffer, at, end):
-    """As Kafka's readers, which throw on more than five bytes: what they cannot read is not let in."""
+    """Like Kafka's readers, which throw on more than five bytes: a varint that they cannot read is refused."""
     raw, after = _unsigned(buffer, at, end, 5)
     if raw >> np.uint64(32):
         return np.int64(0), end + 1

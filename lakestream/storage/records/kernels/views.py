@@ -1,4 +1,4 @@
-"""Arrow's views: values that lie wherever they were found."""
+"""Arrow's view arrays: values that point into any number of buffers."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -10,7 +10,7 @@ from lakestream.storage.records.kernels.bits import has_bit
 from lakestream.storage.records.kernels.compiling import kernel
 from lakestream.world.compiled.compiling import small
 
-# An Arrow view: four numbers. Up to so many bytes lie in the view itself, from the second number on.
+# An Arrow view is four numbers. A value of up to VIEW_INLINE_BYTES lies in the view itself, from the second number on.
 VIEW_LENGTH, VIEW_PREFIX, VIEW_BUFFER, VIEW_START = range(4)
 VIEW_NUMBERS, VIEW_BYTES = 4, 16
 VIEW_INLINE_BYTES = 12
@@ -18,17 +18,19 @@ BUFFER_ADDRESS, BUFFER_BYTES = range(2)
 
 
 class Views(NamedTuple):
-    """Values as Arrow's views. None at all where `Columns` has the values."""
+    """Values as Arrow's views. Empty where `Columns` has the values."""
 
     numbers: Any
-    """Four for each value."""
+    """Four numbers for each value."""
     buffers: Any
-    """Address and size of what they point into: of the views themselves, then of each buffer."""
+    """Address and size of each buffer that views point into: first of the views themselves, then of the data
+    buffers."""
 
 
 @small
 def view(views, bitmap, first_bit, row):
-    """Length and address of a value in a column of Arrow's views. Without bytes the address is 0, -1 if it is wrong."""
+    """Length and address of a value in a column of Arrow's views. The address is 0 for a value without bytes, and -1
+    for an invalid view."""
     if not has_bit(bitmap, first_bit + row):
         return np.int64(-1), np.int64(0)
     length = np.int64(views.numbers[row, VIEW_LENGTH])
@@ -49,8 +51,8 @@ def view(views, bitmap, first_bit, row):
 
 @kernel
 def plain_views(page, at, count, buffer, views, first):
-    """Values one behind the other, each after its length in four bytes (Parquet's PLAIN), as Arrow's views on the page.
-    Whether there are as many, and nothing else."""
+    """Make Arrow views on a page of PLAIN Parquet values, each of which follows its length in four bytes. Returns
+    whether the page holds exactly `count` values and nothing else."""
     end = np.int64(page.size)
     for row in range(first, first + count):
         if at < 0 or end - at < 4:

@@ -1,4 +1,4 @@
-"""The records of a batch as a producer sent them, proven or refused."""
+"""Validates the records of a batch as a producer sent them."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -35,9 +35,9 @@ def _walk_headers(buffer, at, end):
 
 @kernel
 def walk_records(buffer, at, end, count, base_timestamp):
-    """Prove the structure of a producer's records: (fault, record, max time, min time, a key is null).
+    """Validate the structure of a producer's records: (fault, record, max time, min time, a key is null).
 
-    Times of -1 mean none and do not count for the least.
+    Times of -1 mean none and do not count for the minimum.
     """
     max_time = np.int64(NO_TIMESTAMP)
     min_time = np.int64(INT64_MAX)

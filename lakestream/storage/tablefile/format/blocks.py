@@ -3,9 +3,9 @@
     row groups | checksums | footer
     checksums = sum of each block (4 bytes each) | blocks (4) | block bytes (4) | sum of sums and footer (4) | "LSB1"
 
-A record that is served from a table has no producer's checksum left to show a flipped bit, and Parquet's own checksums
-leave out page headers and footer, in which a flipped bit can end the very process that parses it. So nothing is parsed
-before its blocks are checked: reads are rounded outward to whole blocks. CRC-32C, little-endian.
+A record that is served from a table has no producer's checksum left to show a flipped bit. Parquet's own checksums
+leave out page headers and footer, where a flipped bit can crash the process that parses it. So nothing is parsed before
+its blocks are checked: reads are rounded outward to whole blocks. CRC-32C, little-endian.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class BadBlocks(ValueError):
 
 
 class BlockSums(NamedTuple):
-    """The sums of a file's blocks, and how many bytes of it they are for."""
+    """The sums of a file's blocks, and the number of bytes that they cover."""
 
     sums: NDArray[np.uint32]
     covered_bytes: int
@@ -53,12 +53,12 @@ class BlockSums(NamedTuple):
 
 
 def bytes_of_sums(file_bytes: int) -> int:
-    """The most that the sums of a file of this size take."""
+    """An upper bound of the size of the sums of a file of this size."""
     return -(-file_bytes // BLOCK_BYTES) * 4 + ENDING_BYTES
 
 
 def read_sums(tail: Bytes, footer_bytes: int, file_bytes: int) -> BlockSums:
-    """The sums in front of the footer, with which the footer is checked, too. Raises BadBlocks."""
+    """Read the sums in front of the footer, and check the footer against its own sum. Raises BadBlocks."""
     view = memoryview(tail)
     before = view[: len(view) - footer_bytes]
     if len(before) < ENDING_BYTES:
@@ -72,7 +72,7 @@ def read_sums(tail: Bytes, footer_bytes: int, file_bytes: int) -> BlockSums:
     sums = before[len(before) - ENDING_BYTES - 4 * count : len(before) - ENDING_BYTES]
     if _sum_of(sums, view[len(view) - footer_bytes :]) != stored:
         raise BadBlocks("its footer does not match its checksum")
-    return BlockSums(np.frombuffer(sums, "<u4").copy(), covered)  # or the whole tail would be kept with them
+    return BlockSums(np.frombuffer(sums, "<u4").copy(), covered)  # a view would keep the whole tail in memory
 
 
 def _sum_of(sums: Bytes, footer: Bytes) -> int:
@@ -81,7 +81,7 @@ def _sum_of(sums: Bytes, footer: Bytes) -> int:
 
 
 class SummingSink:
-    """Passes bytes on to a sink and sums up their blocks; puts the sums in front of the footer."""
+    """Passes bytes on to a sink, computes the sums of their blocks, and writes the sums in front of the footer."""
 
     closed = False
 
@@ -92,7 +92,7 @@ class SummingSink:
         self._sums: list[int] = []
         self._open_sum = 0
         self.bytes = 0
-        """Passed on so far."""
+        """Bytes passed on so far."""
 
     def write(self, data: bytes, /) -> int:
         if self._held is None:
@@ -103,7 +103,7 @@ class SummingSink:
         return len(data)
 
     def hold(self) -> None:
-        """From here on bytes are held: among them is the footer, whose beginning is known only by its end."""
+        """Hold back all bytes from here on. They include the footer, whose start is known only once it has ended."""
         self._held = []
 
     def finish(self) -> None:
@@ -123,7 +123,7 @@ class SummingSink:
         self._sink.flush()
 
     def close(self) -> None:
-        """The sink is its owner's to close."""
+        """Do nothing: the owner of the sink closes it."""
 
     def _pass_on(self, data: bytes) -> None:
         view = memoryview(data)

@@ -1,19 +1,19 @@
-"""The system columns: what a record is in a table, with field ids that are never used for anything else.
+"""The system columns: the fields of a record in a table, with field ids that are never used for anything else.
 
     __partition __offset __timestamp __key __headers __value      visible: a raw topic's whole schema
     __form __schema __shape __error                               hidden: in files that need them, never in a schema
 
-One more, `__rest`, is filled by the codec of JSON and stands among a file's typed columns (model/rest_column.py).
+The JSON codec fills one more, `__rest`, which stands among a file's typed columns (model/rest_column.py).
 
 Readers of Iceberg go by field id, so a column may be in the file and not in the schema. The ids lie far above those of
 user columns, which are counted from 1, and below those that Iceberg keeps for itself (from 2147483447).
 
-A table whose schema shows system columns starts with `LAST_COLUMN_ID` as its last column id: engines number new columns
-from there, and neither a hidden column nor one that we may add later is ever given away.
+A table whose schema shows system columns starts with `LAST_COLUMN_ID` as its last column id. Engines number new columns
+from there, so they never take the id of a hidden column or of one that we may add later.
 
-In the schema every system column is optional, since rows that other engines insert have none of them; so is the key of
-a header, since DuckDB misses it in every row without headers that it writes. In our files partition, offset, headers
-and their keys are required, which costs nothing to store and less to read.
+In the schema every system column is optional, since rows that other engines insert have none of them. So is the key of
+a header, since DuckDB otherwise reports it missing in every row without headers that it writes. In our files partition,
+offset, headers and their keys are required, which costs nothing to store and less to read.
 """
 
 from typing import Any, NamedTuple
@@ -86,11 +86,11 @@ LEAF_IDS: dict[tuple[str, ...], int] = {
     (HEADERS, "list", "element", "key"): HEADER_KEY_ID,
     (HEADERS, "list", "element", "value"): HEADER_VALUE_ID,
 }
-"""Field ids of Parquet's leaf columns, by path: Iceberg keeps its metrics by them."""
+"""Field ids of Parquet's leaf columns, by path: Iceberg's metrics are keyed by them."""
 
 
 def arrow_schema(hidden: tuple[str, ...] = ()) -> pa.Schema:
-    """The columns of a raw topic's file: the visible ones, then those of the hidden ones that it needs."""
+    """The columns of a raw topic's file: the visible ones, then the given hidden ones."""
     columns = VISIBLE + tuple(column for column in HIDDEN if column.name in hidden)
     return pa.schema(
         _with_id(column.name, column.arrow, column.field_id, nullable=not column.required_in_file) for column in columns
@@ -98,7 +98,7 @@ def arrow_schema(hidden: tuple[str, ...] = ()) -> pa.Schema:
 
 
 def iceberg_fields(columns: tuple[SystemColumn, ...] = VISIBLE) -> list[dict[str, Any]]:
-    """The columns as fields of an Iceberg schema, to follow the user's."""
+    """The columns as fields of an Iceberg schema, which follow the user's fields."""
     return [
         {
             "id": column.field_id,

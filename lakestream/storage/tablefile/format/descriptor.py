@@ -1,6 +1,6 @@
-"""FileDescriptor: what a table's manifest and the offset index must know of a file, as one JSON-able value.
+"""FileDescriptor: the facts about a file that a table's manifest and the offset index need, as one JSON-able value.
 
-The worker that wrote the file returns it, the committer turns it into a manifest entry and into file spans. Bounds are
+The worker that wrote the file returns it; the committer turns it into a manifest entry and into file spans. Bounds are
 Iceberg's single values in binary form, by field id; in JSON they are written in hexadecimal.
 """
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class PartitionRows(NamedTuple):
-    """What the file holds of one partition: offsets from first to last, perhaps with holes."""
+    """The rows of one partition in the file: offsets from first to last, perhaps with holes."""
 
     partition: int
     base_offset: int
@@ -32,7 +32,7 @@ class FileDescriptor:
     upper_bounds: Mapping[int, bytes]
     split_offsets: tuple[int, ...]
     partitions: tuple[PartitionRows, ...]
-    """In order of partition; one entry each."""
+    """In order of partition; one entry for each."""
 
     def to_json(self) -> dict[str, Any]:
         return {

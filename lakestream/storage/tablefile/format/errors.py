@@ -1,4 +1,4 @@
-"""What can be wrong with a table file, or with what is to become one."""
+"""Errors of table files, and of rows that should become one."""
 
 from lakestream.model.errors import Corrupt, Invalid
 
@@ -8,4 +8,4 @@ class MalformedTableFile(Corrupt):
 
 
 class UnstorableRows(Invalid):
-    """Rows that cannot be written as they are: out of order, another schema, or a time that no table can hold."""
+    """Rows that cannot be written: out of order, of another schema, or with a time that no table can hold."""

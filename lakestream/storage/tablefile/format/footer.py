@@ -2,8 +2,8 @@
 
     row groups | checksums of blocks | Parquet's metadata, with ours among it | its length (4) | "PAR1"
 
-Everything a reader needs to go to the right row group is here, so footers are kept. Nothing of it is parsed before its
-checksum is checked, and what it says is compared with itself before it is believed.
+A reader needs only the footer to go to the right row group, so footers are cached. Nothing of it is parsed before its
+checksum is checked, and its statements are compared with each other before they are believed.
 """
 
 from bisect import bisect_left
@@ -29,28 +29,28 @@ from lakestream.storage.tablefile.format.runs import FOOTER_KEY, BadRuns, RowRun
 from lakestream.storage.tablefile.format.typed import VALUES_KEY
 
 FOOTER_BYTES_MAX = 64 * 1024 * 1024
-"""A file of 10,000 row groups has 15 MB. Whoever claims more is damaged."""
+"""A file of 10,000 row groups has a footer of 15 MB. A footer that claims more than this is damaged."""
 MAGIC = b"PAR1"
 HELD_FACTOR = 12
 HELD_BYTES_MIN = 6 * 1024
-"""Parsed, a footer takes about this many times its bytes, and so much besides: measured, from 1 KB to 200 KB."""
+"""A parsed footer takes about HELD_FACTOR times its bytes plus HELD_BYTES_MIN: measured from 1 KB to 200 KB."""
 
 
 class PlacedRun(NamedTuple):
     first_row: int
-    """In its row group."""
+    """The row's number in its row group."""
     run: RowRun
 
 
 class PartitionExtent(NamedTuple):
-    """What one row group holds of one partition."""
+    """The rows of one partition in one row group."""
 
     group: int
     base_offset: int
     last_offset: int
     rows: int
     bytes: int
-    """Uncompressed; an estimate where the group holds other partitions, too."""
+    """Uncompressed; an estimate if the group also holds other partitions."""
     runs: tuple[PlacedRun, ...]
 
 
@@ -64,22 +64,24 @@ class FileFooter:
     extents: dict[int, list[PartitionExtent]]
     """By partition, in offset order."""
     rules: str | None
-    """How values are read from typed columns; None where there are none."""
+    """How values are read from typed columns; None without typed columns."""
     leaves: tuple[str, ...]
-    """The column that each of Parquet's chunks belongs to, in their order."""
+    """The column to which each of Parquet's chunks belongs, in order of the chunks."""
     typed_columns: tuple[str, ...]
-    """Those that values are in, in front of the system's; columns of keys stand behind them and are not read here."""
+    """The columns that hold values, in front of the system's. Columns of keys stand behind those and are not read
+    here."""
     whole: Bytes | None
-    """The file itself, where it is so small that it came with its footer."""
+    """The whole file, if it is so small that it was read together with its footer."""
     held_bytes: int
 
     def extents_from(self, partition: int, offset: int) -> list[PartitionExtent]:
-        """Those that hold `offset` or what follows it."""
+        """The extents that hold `offset` or higher offsets."""
         extents = self.extents.get(partition, [])
         return extents[_position(extents, offset) :]
 
     def around(self, partition: int, offset: int) -> tuple[int, PartitionExtent | None]:
-        """Where the extents before `offset` end (-1: none does), and the first that holds it or what follows it."""
+        """Where the extents before `offset` end (-1: there are none), and the first extent that holds it or a higher
+        offset."""
         extents = self.extents.get(partition, [])
         at = _position(extents, offset)
         return extents[at - 1].last_offset if at else -1, extents[at] if at < len(extents) else None
@@ -94,12 +96,12 @@ def _position(extents: list[PartitionExtent], offset: int) -> int:
 
 
 def ending_bytes(path: str, tail: Bytes, file_bytes: int) -> int:
-    """How many bytes at the end of the file hold footer and checksums at the most, by the last eight of them."""
+    """An upper bound of the size of footer and checksums, from the last eight bytes of the file."""
     return min(_footer_bytes(path, tail, file_bytes) + bytes_of_sums(file_bytes), file_bytes)
 
 
 def parse_footer(path: str, tail: Bytes, file_bytes: int) -> FileFooter:
-    """`tail` holds all of `ending_bytes`. It is kept only where it is the whole file."""
+    """Parse the footer. `tail` holds at least `ending_bytes`, and is kept only if it is the whole file."""
     length = _footer_bytes(path, tail, file_bytes)
     try:
         blocks = read_sums(tail, length, file_bytes)

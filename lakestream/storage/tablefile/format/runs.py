@@ -1,14 +1,14 @@
-"""Runs: what a file's footer says about its rows as a log, under the key `lakestream.rows`.
+"""Runs: the footer's description of a file's rows as a log, under the key `lakestream.rows`.
 
     {"version": 1, "codec": 1, "groups": [[run, ...], ...]}
     run = [partition, rows, base_offset, last_offset, source, max_timestamp_ms]
 
-One list for each row group, in it one entry for each run, in the order of the rows: a run is a stretch of rows of one
-partition whose batches were of one kind. `codec` is the version of the rules that turn rows back into records. It is
-JSON because Parquet's footer takes text, and because a person may have to read it.
+There is one list for each row group, with one entry for each run, in the order of the rows. A run is a stretch of rows
+of one partition whose batches were of one kind. `codec` is the version of the rules that turn rows back into records.
+The text is JSON because Parquet's footer takes text, and because a person may have to read it.
 
-`source` is what Kafka's batch attributes said: the codec in bits 0-2, log-append time in bit 3. -1 marks a raw batch: a
-run of one row that stands for the offsets from base to last, and whose value is served as it is.
+`source` is taken from Kafka's batch attributes: the codec in bits 0-2, log-append time in bit 3. -1 marks a raw batch:
+a run of one row that stands for the offsets from base to last, and whose value is served unchanged.
 """
 
 import json
@@ -47,7 +47,7 @@ class RowRun(NamedTuple):
 
 
 class BadRuns(ValueError):
-    """The text is not what this version, or an earlier one, writes."""
+    """The text is not in the format of this version or of an earlier one."""
 
 
 def pack_runs(groups: list[list[RowRun]]) -> str:
@@ -85,7 +85,7 @@ def _check_order(runs: list[RowRun]) -> None:
 
 
 def continues(before: RowRun, after: RowRun, *, crowded: bool) -> bool:
-    """Whether a run goes on. In a crowded group a change of codec does not end it."""
+    """Whether `after` continues the run `before`. In a crowded group a change of codec does not end a run."""
     if before.partition != after.partition or before.is_raw or after.is_raw:
         return False
     alike = crowded or before.is_compressed == after.is_compressed

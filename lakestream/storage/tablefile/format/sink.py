@@ -1,4 +1,4 @@
-"""Where a table file's bytes go as they are written: a file, or memory."""
+"""The destination of a table file's bytes as they are written: a file, or memory."""
 
 from typing import Protocol
 

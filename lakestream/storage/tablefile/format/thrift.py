@@ -1,4 +1,4 @@
-"""As much of Thrift's compact protocol as it takes to read the header of a Parquet page.
+"""Reads the part of Thrift's compact protocol that headers of Parquet pages use.
 
 struct = (field id and type, value)... 0      numbers are zig-zag varints, texts have their length in front
 """
@@ -8,12 +8,12 @@ from typing import Any
 _STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY = range(9)
 _STRUCT = 12
 _NESTING_MAX = 4
-"""A page's header has statistics inside of one more struct."""
+"""A page's header has statistics inside one more struct."""
 _DOUBLE_BYTES = 8
 
 
 class BadThrift(ValueError):
-    """The bytes are no struct, or one with fields that headers of pages do not have."""
+    """The bytes are no struct, or one with fields that page headers do not have."""
 
 
 def read_struct(data: memoryview, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:

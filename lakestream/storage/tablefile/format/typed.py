@@ -1,10 +1,10 @@
-"""Typed columns of a file: the user's own, in front of the system's, and what the footer says of how to read them.
+"""Typed columns of a file: the user's own, in front of the system's, and the footer's rules for reading them.
 
     {"version": 1, "layout": ..., "writers": [...], "shapes": [...]}      under the key `lakestream.values`
 
-This room moves the columns and keeps the text; what they mean is known to the codecs of the contract, which are passed
-in. A row whose columns give its value back exactly (form 0) has no bytes of its own: to replay it, the codecs write
-them again from the columns, by nothing but what the file's own footer says.
+This room moves the columns and keeps the text; the codecs of the contract, which are passed in, know their meaning. A
+row whose columns give its value back exactly (form 0) stores no bytes of its value. To replay it, the codecs write them
+again from the columns, using only the file's own footer.
 """
 
 from typing import Protocol
@@ -15,18 +15,19 @@ from lakestream.storage.tablefile.format.columns import ERROR, FIELD_ID, FORM, S
 
 VALUES_KEY = "lakestream.values"
 HIDDEN_OF_TYPED = (FORM, SCHEMA_ID, SHAPE, ERROR)
-"""Every file with typed columns has these; where they are null they take next to nothing."""
+"""Every file with typed columns has these; nulls in them take next to nothing."""
 
 
 class Restorer(Protocol):
     def restore(self, rules: str, rows: pa.RecordBatch) -> pa.Array:
         """The values of rows as they were produced, null where there was none. `rows` has the user's columns, the
-        hidden ones and `__value`; `rules` is what the footer says. Raises ValueError where they do not fit."""
+        hidden ones and `__value`; `rules` is the footer's text. Raises ValueError if rows and rules do not fit
+        together."""
         ...
 
 
 class NoTypedValues:
-    """For readers of raw topics alone."""
+    """A restorer for readers that read only raw topics."""
 
     def restore(self, rules: str, rows: pa.RecordBatch) -> pa.Array:
         raise ValueError("it has typed columns, and no codec was given to read them")

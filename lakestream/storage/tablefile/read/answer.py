@@ -1,4 +1,4 @@
-"""TakenBatches: batches taken for one read, and what room is left."""
+"""TakenBatches: the batches taken for one read, and the room that is left."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,8 @@ class TakenBatches:
         return Run(self._parts, self._bytes, self.next_offset)
 
     def take(self, batches: Sequence[EncodedBatch]) -> int:
-        """Take those that follow, in order, as far as they fit. Returns how many bytes of them were left."""
+        """Take the batches from `next_offset` on, in order, as far as they fit. Returns how many bytes of them were
+        left."""
         ahead = [batch for batch in batches if batch.last_offset >= self.next_offset]
         for taken, batch in enumerate(ahead):
             if not self.add(batch):
@@ -35,7 +36,7 @@ class TakenBatches:
         return 0
 
     def add(self, batch: EncodedBatch) -> bool:
-        """Whether it fits. The first one does in any case, if at least one is wanted."""
+        """Add the batch if it fits, and return whether it did. With `at_least_one`, the first one always fits."""
         if len(batch.data) > self.room and (self._parts or not self._at_least_one):
             return False
         self._parts.append(batch.data)

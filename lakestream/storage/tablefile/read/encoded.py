@@ -2,8 +2,8 @@
 
     records of one or two row groups -> slices in offset order -> batches, with true offsets
 
-The rows of a span may lie in two files, since some are kept from SQL. Batches must not overlap, so rows of one file are
-cut where a row of the other lies between them.
+The rows of a span may lie in two files, since some are hidden from SQL. Batches must not overlap, so rows of one file
+are cut where a row of the other lies between them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from lakestream.storage.tablefile.format.runs import RowRun
 
 
 class Encoding(NamedTuple):
-    """How records are sent: `codec` for those whose batches were compressed; the others stay as they are."""
+    """How records are sent: `codec` applies to records whose batches were compressed; the others stay uncompressed."""
 
     codec: Codec = Codec.LZ4
     batch_bytes_max: int = 256 * 1024
@@ -67,7 +67,7 @@ def runs_within(rows: pa.RecordBatch, runs: Sequence[PlacedRun], after: int, unt
 
 
 def encode_in_order(pieces: Sequence[RunRows], encoding: Encoding) -> list[EncodedBatch]:
-    """Pieces of one file or of two, which may lie among each other."""
+    """Encode pieces of one file, or of two files whose offsets interleave."""
     return [batch for piece in _in_offset_order(pieces) for batch in encode_piece(piece, encoding)]
 
 
@@ -99,7 +99,7 @@ def encode_piece(piece: RunRows, encoding: Encoding) -> list[EncodedBatch]:
 
 
 def _raw(piece: RunRows) -> EncodedBatch:
-    """As it was stored, but for the place in the log, which lies outside of its checksum."""
+    """The stored batch, with its place in the log patched in, which lies outside its checksum."""
     stored = memoryview(piece.rows.column("value")[0].as_buffer())
     prefix = placed_prefix(piece.run.base_offset, len(stored) - LENGTH_OVERHEAD_BYTES)
     return EncodedBatch(

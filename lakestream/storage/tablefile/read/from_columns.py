@@ -1,10 +1,10 @@
-"""Rows of the table back to records: one row group, only the columns that are needed, from the bytes of just those.
+"""Rows of a table file back to records: one row group at a time, reading only the bytes of the needed columns.
 
     rows_of_group    all of its records, to be kept
-    RowGroup            its values a page at a time, and its other columns (page_by_page.py)
+    RowGroup         its values a page at a time, and its other columns (page_by_page.py)
 
 The bytes lie in one stretch of the file. Parquet's reader wants a whole file, so it gets one that has nothing but this
-stretch; its buffers are slices, not copies. Values, most of the bytes, stay in their pages where they can (pages.py).
+stretch; its buffers are slices, not copies. Values, most of the bytes, stay in their pages where possible (pages.py).
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ class Times(NamedTuple):
 
 
 class RowGroup:
-    """A row group, from its bytes, which are checked. Of raw topics, nothing is read before it is asked for."""
+    """A row group, made from its bytes, which are checked first. For raw topics, columns are read only on demand."""
 
     def __init__(self, footer: FileFooter, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> None:
         _check_bytes(footer, wanted, data)
@@ -47,14 +47,14 @@ class RowGroup:
         self._data = data
         self._restorer = restorer
         self._all = None if footer.rules is None else _read(footer, wanted, data)
-        """Where values are in columns, these are needed in any case, and all are read at once."""
+        """A file with typed columns needs them all to restore values, so all columns are read at once."""
 
     def others(self) -> pa.RecordBatch:
-        """All of the records but their values."""
+        """The columns of all records except their values."""
         return _others(self._footer, self._wanted, self._read(_OTHERS))
 
     def value_pages(self) -> Iterator[ValuePage]:
-        """The values, page by page, as far as they can be read without a copy: perhaps none at all."""
+        """The values, page by page, as far as they can be read without a copy: perhaps none."""
         return _value_pages(self._footer, self._wanted, self._data)
 
     def values(self) -> pa.Array:
@@ -62,7 +62,7 @@ class RowGroup:
         return _values(self._footer, self._wanted, self._read((VALUE,)), self._restorer)
 
     def records(self, others: pa.RecordBatch, values: pa.Array, first: int) -> pa.RecordBatch:
-        """Some of the group's rows from `first` on, as `records.encode` takes them."""
+        """The group's rows from `first` on, one for each of `values`, in the form that `records.encode` takes."""
         _check_raw(self._footer, self._wanted.group, values, first)
         offset, timestamp, key, headers = others.slice(first, len(values)).columns
         schema = VIEWS_SCHEMA if pa.types.is_binary_view(values.type) else SCHEMA
@@ -73,7 +73,7 @@ class RowGroup:
 
 
 def rows_of_group(footer: FileFooter, wanted: GroupBytes, data: Bytes, restorer: Restorer) -> pa.RecordBatch:
-    """The records of a row group, all of them at once."""
+    """All records of a row group at once."""
     group = RowGroup(footer, wanted, data, restorer)
     others = group.others()
     pages = [page.array() for page in group.value_pages()]
@@ -82,7 +82,7 @@ def rows_of_group(footer: FileFooter, wanted: GroupBytes, data: Bytes, restorer:
 
 
 def _others(footer: FileFooter, wanted: GroupBytes, table: pa.Table) -> pa.RecordBatch:
-    """All of the records but their values, checked."""
+    """The columns of all records except their values, checked."""
     others = pa.RecordBatch.from_arrays(
         [
             _column(table, OFFSET),
@@ -134,7 +134,7 @@ def times_of_group(footer: FileFooter, wanted: GroupBytes, data: Bytes) -> Times
 
 
 def _check_offsets(footer: FileFooter, group: int, offsets: NDArray[np.int64]) -> None:
-    """The rows are those that the footer promises: encoding relies on it, and so do readers."""
+    """Check that the rows are those that the footer promises: encoding and readers rely on it."""
     first = 0
     fit = len(offsets) == sum(run.rows for run in footer.groups[group])
     for run in footer.groups[group] if fit else ():
@@ -149,7 +149,7 @@ def _check_offsets(footer: FileFooter, group: int, offsets: NDArray[np.int64]) -
 
 
 def _check_raw(footer: FileFooter, group: int, values: pa.Array, first: int) -> None:
-    """Where a raw batch is promised, one can be. `first` is the row of the first value."""
+    """Check that each promised raw batch is at least as long as a header. `first` is the row of the first value."""
     row = 0
     for run in footer.groups[group]:
         is_here = run.is_raw and first <= row < first + len(values)
@@ -168,7 +168,7 @@ def _check_bytes(footer: FileFooter, wanted: GroupBytes, data: Bytes) -> None:
 
 
 def _read(footer: FileFooter, wanted: GroupBytes, data: Bytes) -> pa.Table:
-    """From bytes that were checked."""
+    """Read columns from bytes whose checksums were checked."""
     try:
         source = pa.PythonFile(_Stretch(data, wanted.at), mode="r")
         file = pq.ParquetFile(source, metadata=footer.metadata, pre_buffer=False)
@@ -185,7 +185,7 @@ def _damaged(footer: FileFooter, wanted: GroupBytes, error: Exception) -> Malfor
 
 
 class _Stretch:
-    """A file of which only the bytes from `at` on are there."""
+    """A file-like object that has only the bytes from `at` on."""
 
     closed = False
 

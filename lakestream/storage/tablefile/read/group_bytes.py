@@ -2,7 +2,7 @@
 
     row group | columns side by side |  -> from the first that is needed to the last, in whole blocks (blocks.py)
 
-Columns that hold nothing (no headers, no keys) are told by the footer and not read at all.
+The footer shows which columns hold nothing (no headers, no keys); they are not read at all.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _MAY_BE_EMPTY = (KEY, HEADERS)
 
 
 class GroupBytes(NamedTuple):
-    """Which bytes of the file to get, for which columns of which row group: whole blocks, to be checked."""
+    """The bytes to get from the file, for some columns of one row group: whole blocks, to be checked."""
 
     group: int
     columns: tuple[str, ...]
@@ -34,14 +34,15 @@ class GroupBytes(NamedTuple):
 
 
 def record_columns(footer: FileFooter) -> tuple[str, ...]:
-    """The columns that make up records: where values are in typed columns, these and the hidden ones as well."""
+    """The columns that make up records. With typed columns, these include the typed and the hidden ones."""
     if footer.rules is None:
         return RECORD_COLUMNS
     return (*footer.typed_columns, *HIDDEN_OF_TYPED, *RECORD_COLUMNS)
 
 
 def bytes_of_group(footer: FileFooter, group: int, columns: Sequence[str]) -> GroupBytes:
-    """From the first of the columns to the last: they are written side by side. Those without content are left out."""
+    """The stretch from the first of the columns to the last: they are written side by side. Empty columns are left
+    out."""
     parquet = footer.metadata.row_group(group)
     chunks = {at: parquet.column(at) for at, column in enumerate(footer.leaves) if column in columns}
     empty = {column for column in _MAY_BE_EMPTY if column in columns and _is_empty(chunks[footer.leaves.index(column)])}

@@ -1,4 +1,4 @@
-"""A hole at the end of what is returned is an empty batch, so that consumers' positions advance past it."""
+"""Empty batches for holes: one at the end of an answer lets consumers' positions advance past the hole."""
 
 from lakestream.storage.records.encode import EncodedBatch
 from lakestream.storage.records.header import (
@@ -17,7 +17,8 @@ OFFSET_DELTA_MAX = 2**31 - 1
 
 
 def empty_batch(base_offset: int, last_offset: int) -> EncodedBatch:
-    """No records from base to last, or to as far as one batch reaches. Kafka's own log cleaner leaves such batches."""
+    """An empty batch from base to last, or as far as one batch can reach. Kafka's own log cleaner leaves such
+    batches."""
     delta = min(last_offset - base_offset, OFFSET_DELTA_MAX)
     header = BatchHeader(
         base_offset=base_offset,

@@ -1,7 +1,7 @@
-"""Getting parts of table files: footers (kept), and row groups as records, as batches or as times.
+"""Loads parts of table files: footers (cached), and row groups as records, as batches or as times.
 
-One GET reads a footer, and the whole of a small file with it; one GET reads the columns of a row group that are needed.
-Parquet is parsed in threads.
+One GET reads a footer, and the whole of a small file with it; one GET reads the needed columns of a row group. Parquet
+is parsed in threads.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ from lakestream.world.tasks import Tasks
 from lakestream.world.threads import Threads
 
 TAIL_BYTES = 128 * 1024
-"""The first GET of a file: holds the footer of a hundred row groups, or the whole of a small file."""
+"""The size of the first GET of a file: enough for the footer of a hundred row groups, or the whole of a small file."""
 LOADS_MAX = 8
-"""Row groups on their way at once, for all readers together: each takes its compressed and its decoded size."""
+"""Row groups loading at once, for all readers together: each takes its compressed and its decoded size in memory."""
 
 
 class TableFileObjects(Protocol):
-    """Objects by the paths that the table's metadata has for its files."""
+    """Objects, addressed by their files' paths in the table's metadata."""
 
     async def get_range(self, key: str, at: int, length: int) -> Buffer: ...
 
@@ -75,7 +75,7 @@ class TableFiles:
             return await self._threads.run(rows_of_group, footer, wanted, data, self._restorer)
 
     async def batches(self, footer: FileFooter, group: int, encoding: Encoding) -> list[EncodedBatch]:
-        """The records of a row group that holds one partition alone, as they are sent."""
+        """The records of a row group that holds one partition alone, as batches to send."""
         async with self._loads:
             wanted = bytes_of_group(footer, group, record_columns(footer))
             data = await self._get(footer, wanted)

@@ -1,4 +1,4 @@
-"""A row group that holds nothing but one window, straight to batches: one page of its values at a time.
+"""Encodes a row group that holds nothing but one window to batches, one page of its values at a time.
 
     bytes -> offsets, times, keys, headers -----------+
           -> a page of values, decompressed -> views -+-> batches with their checksums, then the next page
@@ -67,7 +67,7 @@ def _of_page(
 def _of_rest(
     group: RowGroup, others: pa.RecordBatch, runs: Sequence[RowRun], done: int, encoding: Encoding
 ) -> list[EncodedBatch]:
-    """Of rows whose values cannot be read in their pages."""
+    """Batches of the rows from `done` on, whose values cannot be read in their pages."""
     rest = group.records(others, group.values().slice(done), done)
     pieces = [
         RunRows(cut.run, rest.slice(cut.first - done, cut.end - cut.first))

@@ -1,11 +1,11 @@
-"""The values of a row group without a copy: Parquet's pages, decompressed, are the buffers of an Arrow array of views.
+"""Reads the values of a row group without a copy: decompressed Parquet pages become the buffers of an Arrow view array.
 
     chunk = page header | page | page header | page ...      page = levels | length value | length value | ...
 
-Arrow's own reader copies every value once more, from the page into a column that grows. Only what our writer makes of
-values without nulls is read here: plain ones, zstd, lz4 or none, pages of the first version. Anything else is left to
-Arrow. The bytes have been checked against their checksums, and are still not believed: what does not fit is said to be
-damaged.
+Arrow's own reader copies every value once more, from the page into a column that grows. This module reads only what our
+writer makes of values without nulls: plain encoding; zstd, lz4 or no compression; pages of the first version. Anything
+else is left to Arrow. The bytes have passed their checksums but are still not trusted: a page that does not fit is
+reported as damaged.
 """
 
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ from lakestream.storage.records.paged import ValuePage
 from lakestream.storage.tablefile.format.thrift import BadThrift, read_struct, read_varint
 
 _PLAIN_ENCODINGS = {"PLAIN", "RLE"}
-"""RLE is that of the levels, which say where nulls are."""
+"""RLE is the encoding of the levels, which mark nulls."""
 _CODECS = {"ZSTD": "zstd", "LZ4": "lz4_raw", "UNCOMPRESSED": None}
-"""What Parquet's footer calls them, and Arrow."""
+"""Codecs: Parquet's name in the footer, and Arrow's name."""
 _DATA_PAGE = 0
 _PLAIN = 0
 # Fields of Parquet's PageHeader, and of its DataPageHeader.
@@ -34,7 +34,7 @@ _LEVELS_LENGTH_BYTES = 4
 
 
 _HEAP = pa.system_memory_pool()
-"""The process's own heap keeps what is freed at hand; Arrow's gives it back, and each page would be faulted in anew."""
+"""The process's own heap reuses freed pages; Arrow's pool returns them, and each page would be faulted in again."""
 
 
 class BadPages(ValueError):
@@ -49,7 +49,7 @@ class _Page(NamedTuple):
 
 
 def are_plain(column: pq.ColumnSchema, chunk: pq.ColumnChunkMetaData) -> bool:
-    """Whether a column of a row group can be read here, but for nulls: they are told by its pages."""
+    """Whether a column of a row group can be read here. Nulls show only in its pages."""
     return (
         (column.max_definition_level, column.max_repetition_level) == (1, 0)
         and set(chunk.encodings) <= _PLAIN_ENCODINGS
@@ -59,7 +59,7 @@ def are_plain(column: pq.ColumnSchema, chunk: pq.ColumnChunkMetaData) -> bool:
 
 
 def plain_pages(chunk: pq.ColumnChunkMetaData, data: Bytes) -> Iterator[ValuePage]:
-    """The values of a chunk, from its bytes, as far as no page has a null. A page is decompressed when it is asked for.
+    """The values of a chunk, from its bytes, up to the first page with a null. Each page is decompressed on demand.
     Raises BadPages."""
     whole = pa.py_buffer(data)
     codec = None if (name := _CODECS[chunk.compression]) is None else pa.Codec(name)
@@ -94,7 +94,8 @@ def _page(chunk: pa.Buffer, at: int) -> _Page:
 
 
 def _values_at(page: pa.Buffer, values: int) -> int | None:
-    """Where the values begin, behind the levels; None if the levels do not say at once that all are there."""
+    """Where the values begin, behind the levels; None unless the levels are one run that marks all values as
+    present."""
     content = memoryview(page)
     levels = content[
         _LEVELS_LENGTH_BYTES : _LEVELS_LENGTH_BYTES + int.from_bytes(content[:_LEVELS_LENGTH_BYTES], "little")

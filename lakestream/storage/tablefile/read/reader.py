@@ -1,11 +1,12 @@
-"""Reading a table file as a log: from a partition's offset to batches that can be sent.
+"""Reads a table file as a log: from a partition's offset to batches that can be sent.
 
     footer (kept) -> window of row groups -> its bytes, by one GET each -> columns -> batches (kept) -> as many as fit
 
-Decoding and encoding run in threads without the GIL. Whoever reads on finds the next row groups decoded: they are begun
-as soon as an answer comes near the end of what is at hand. A single seek begins nothing but its own row group.
+Decoding and encoding run in threads without the GIL. The reader starts on the next row groups as soon as an answer
+comes near the end of the prepared ones, so that a consumer that reads on finds them ready. A single seek starts nothing
+but its own row group.
 
-A file that is gone raises ObjectMissing, as its place may have moved; one that is damaged MalformedTableFile.
+A missing file raises ObjectMissing, as its place may have moved; a damaged one raises MalformedTableFile.
 """
 
 import asyncio
@@ -33,7 +34,8 @@ from lakestream.world.threads import Threads
 
 AHEAD_WINDOWS = 3
 ROWS_SHARE = 4
-"""A quarter of the cache is for decoded rows, which are only kept while other partitions or windows need them."""
+"""One part in four of the cache is for decoded rows, which are kept only while other partitions or windows need
+them."""
 DEFAULT_ENCODING = Encoding()
 
 
@@ -45,7 +47,7 @@ class _WindowKey(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """One read's surroundings."""
+    """The fixed context of one read."""
 
     span: FileSpan
     footers: Sequence[FileFooter]
@@ -93,7 +95,7 @@ class TableFileReader:
             except LakestreamError:
                 if answer.is_empty:
                     raise
-                break  # what lies before is answered; whoever reads on is told
+                break  # answer with the batches before it; the next read gets the error
             left = answer.take(batches)
             if left or answer.room < encoding.batch_bytes_max:
                 self._begin(reading, window.until + 1, bytes_max - left)
@@ -102,7 +104,7 @@ class TableFileReader:
         return answer.run()
 
     async def by_time(self, span: FileSpan, timestamp_ms: int, from_offset: int) -> RecordAtTime | None:
-        """The first record, by offset from `from_offset` on, whose time is this or later."""
+        """The first record, by offset from `from_offset` on, whose time is `timestamp_ms` or later."""
         found = [
             await self._by_time(footer, span.partition, timestamp_ms, from_offset)
             for footer in await self._files.footers(span.files)
@@ -110,7 +112,7 @@ class TableFileReader:
         return min((record for record in found if record is not None), default=None)
 
     async def max_timestamp(self, span: FileSpan, from_offset: int) -> RecordAtTime | None:
-        """The first record that has the greatest time of those from `from_offset` on."""
+        """The record with the greatest time from `from_offset` on; the first one if several have it."""
         greatest = [
             await self._latest(footer, extent, from_offset)
             for footer in await self._files.footers(span.files)
@@ -119,7 +121,7 @@ class TableFileReader:
         return await self.by_time(span, max(greatest), from_offset) if greatest else None
 
     def _begin(self, reading: _Reading, offset: int, bytes_wanted: int) -> None:
-        """Start on the windows from an offset on, as far as so many bytes are wanted."""
+        """Start on the windows from an offset on, until they cover `bytes_wanted`."""
         for _ in range(AHEAD_WINDOWS):
             window = reading.window_at(offset)
             if bytes_wanted <= 0 or offset > reading.span.last_offset or window is None:
@@ -159,7 +161,8 @@ class TableFileReader:
         return None
 
     async def _latest(self, footer: FileFooter, extent: PartitionExtent, from_offset: int) -> int:
-        """The greatest time of the extent's records from an offset on. The footer tells, unless it lies within."""
+        """The greatest time of the extent's records from an offset on. The footer has it, unless the offset lies inside
+        the extent."""
         if extent.base_offset >= from_offset:
             return max(placed.run.max_timestamp_ms for placed in extent.runs)
         return times.latest(extent, await self._files.times(footer, extent.group), from_offset)

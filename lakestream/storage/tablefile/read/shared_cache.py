@@ -1,6 +1,6 @@
-"""Things worth keeping, bounded in bytes: the least recently used go first. All who want one wait for one making.
+"""An LRU cache bounded in bytes. Concurrent callers for one key share one computation.
 
-A thing larger than the bound is made and handed out, but not kept.
+A value larger than the bound is computed and returned, but not kept.
 """
 
 import asyncio
@@ -23,10 +23,11 @@ class SharedCache(Generic[K, V]):
         self._bytes = 0
         self._making: dict[K, asyncio.Task[V]] = {}
         self._ahead: dict[K, int] = {}
-        """What was made, or begun, for someone who has not asked yet, and about how many bytes it has."""
+        """Keys computed, or started, before anyone asked for them, with their approximate size in bytes."""
 
     async def get(self, key: K, make: Callable[[], Awaitable[V]]) -> V:
-        """What is held, or what `make` makes: once for all who ask meanwhile, whoever of them gives up."""
+        """The cached value, or the result of `make`. Concurrent callers share one call, which goes on if one of them
+        cancels."""
         self._ahead.pop(key, None)
         if (held := self._held.get(key)) is not None:
             self._held.move_to_end(key)
@@ -34,10 +35,10 @@ class SharedCache(Generic[K, V]):
         return await asyncio.shield(self._making.get(key) or self._begin(key, make))
 
     def make_ahead(self, key: K, make: Callable[[], Awaitable[V]], bytes_about: int) -> bool:
-        """Begin to make it for someone who will ask. False where too much is unasked for already.
+        """Start computing the value before anyone asks. False if too many unrequested values are held already.
 
-        Half of the room is the bound, so that nothing is thrown out before it was used. A failure is told to whoever
-        asks, and to nobody where nobody does.
+        Their bound is half of the cache, so that none is evicted before its use. A failure is raised to the callers of
+        `get`; without any, it is dropped.
         """
         if key in self._held or key in self._making:
             return True

@@ -3,7 +3,7 @@
 runs from an offset on -> those that reach the time -> offsets and times of their row groups -> the first record
 
 A raw batch is not opened: it is there because it could not be read, or because its times fit into no table. It counts
-as one record at its first offset (or at the offset asked from, inside it) with the greatest time that its header
+as one record at its first offset (or at `from_offset`, if that lies inside it) with the greatest time that its header
 claims. So a lookup may answer an offset before the exact record, never behind it, and off by no more than that batch.
 """
 
@@ -38,7 +38,8 @@ def first_at_or_after(
 
 
 def latest(extent: PartitionExtent, times: Times, from_offset: int) -> int:
-    """The greatest time of the extent's records from an offset on that is not above its last."""
+    """The greatest time of the extent's records from `from_offset` on, which must not be above the extent's last
+    offset."""
     return max(_latest(placed, times, from_offset) for placed in extent.runs if placed.run.last_offset >= from_offset)
 
 

@@ -1,14 +1,14 @@
-"""Iceberg's bounds: the least and the greatest value of a column, in binary form, shortened where they are long.
+"""Iceberg's bounds: the least and the greatest value of a column, in binary form, truncated if they are long.
 
     boolean 1 byte; int and date 4 bytes, long, time and timestamps 8 bytes, float 4 and double 8, little-endian;
     text in UTF-8; a decimal's digits in two's complement, big-endian, as few bytes as they need; bytes as they are
 
-A shortened lower bound is a prefix. A shortened upper bound must not fall below what it stands for, so its last byte
-(of text: its last character) is raised by one; what cannot be raised is dropped, and where nothing is left there is no
-upper bound. Columns with parts have no bounds.
+A truncated lower bound is a prefix. A truncated upper bound must not fall below the value it stands for, so its last
+byte (of text: its last character) is raised by one. A byte that cannot be raised is dropped; if nothing is left, there
+is no upper bound. Nested columns have no bounds.
 
-Parquet's writer looks for the ends of every row group, for statistics of its own: they are taken from there, and looked
-for a second time only where it does not keep them.
+Parquet's writer finds minimum and maximum of every row group for its own statistics. Bounds are taken from there, and
+computed here only where Parquet does not keep them.
 
     https://iceberg.apache.org/spec/#appendix-d-single-value-serialization
 """
@@ -25,9 +25,11 @@ import pyarrow.parquet as pq
 from lakestream.storage.tablefile.write.ends import ends
 
 BOUND_BYTES_MAX = 16
-"""What Iceberg's own writers keep (`write.metadata.metrics.default = truncate(16)`): bytes, or characters of text."""
+"""The length that Iceberg's own writers keep (`write.metadata.metrics.default = truncate(16)`): bytes, or characters of
+text."""
 TOLD_BYTES_MAX = 1_024
-"""Arrow leaves ends of more than 4,096 bytes out of its statistics. Well below that, ends are looked for here."""
+"""Arrow leaves values of more than 4,096 bytes out of its statistics. Columns with values above this bound, well below
+Arrow's, are searched here."""
 _CHARACTER_MAX = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 
@@ -36,22 +38,23 @@ _FLOAT, _DOUBLE = struct.Struct("<f"), struct.Struct("<d")
 
 
 class Bounds:
-    """Gathers the bounds of one column: nulls and NaNs as it is written, ends from what Parquet says of each piece."""
+    """Gathers the bounds of one column: nulls and NaNs while it is written, minimum and maximum from Parquet's
+    statistics."""
 
     __slots__ = ("_kind", "_nulls_only", "greatest", "least", "nans", "nulls")
 
     def __init__(self, kind: pa.DataType, *, nulls_only: bool = False) -> None:
-        """`nulls_only`: of a column whose bounds nobody would look for, nulls are counted and that is all."""
+        """`nulls_only`: count nulls and nothing else, for a column whose bounds no query uses."""
         self._kind = kind
         self._nulls_only = nulls_only
         self.least: Any = None
         self.greatest: Any = None
         self.nulls = 0
         self.nans: int | None = 0 if pa.types.is_floating(kind) else None
-        """None where the column cannot have any."""
+        """None if the column cannot have any."""
 
     def count(self, column: pa.ChunkedArray) -> None:
-        """What statistics do not tell: NaNs, and the ends of long texts."""
+        """Count what statistics do not have: NaNs, and minimum and maximum of long texts."""
         self.nulls += column.null_count
         if self.nans is not None:
             self.nans += sum(_nans(array) for array in column.chunks)
@@ -61,12 +64,13 @@ class Bounds:
                     self._widen(*found)
 
     def take(self, statistics: pq.Statistics | None) -> None:
-        """What Parquet says of a row group. Nothing, where all of it is null or NaN, or too long."""
+        """Take over Parquet's statistics of a row group. There are none if all of it is null, NaN or too long."""
         if statistics is not None and statistics.has_min_max and not self._nulls_only:
             self._widen(statistics.min_raw, statistics.max_raw)
 
     def _widen(self, least: Any, greatest: Any) -> None:
-        """By ends as Parquet stores them: text as UTF-8, times as numbers, decimals without their point."""
+        """Widen the bounds by values as Parquet stores them: text as UTF-8, times as numbers, decimals without their
+        point."""
         least, greatest = _as_stored(self._kind, least), _as_stored(self._kind, greatest)
         if self.least is None or least < self.least:
             self.least = least
@@ -94,7 +98,7 @@ class Bounds:
 
 
 def shortened_up(value: bytes) -> bytes | None:
-    """The least short value that is not below `value`, or None where there is none."""
+    """The least truncated value that is not below `value`, or None if there is none."""
     if len(value) <= BOUND_BYTES_MAX:
         return value
     raisable = value[:BOUND_BYTES_MAX].rstrip(b"\xff")
@@ -141,20 +145,20 @@ def _shortest(number: int) -> bytes:
 def _as_stored(kind: pa.DataType, end: Any) -> Any:
     if pa.types.is_string(kind):
         return end.decode()
-    if pa.types.is_decimal(kind) and isinstance(end, bytes):  # of more digits than 64 bits hold
+    if pa.types.is_decimal(kind) and isinstance(end, bytes):  # a decimal of more digits than 64 bits hold
         return int.from_bytes(end, "big", signed=True)
     return end
 
 
 def _nans(array: pa.Array) -> int:
-    """Their number. Looked at one by one only where the least is one, as it is mostly not."""
+    """The number of NaNs. Values are inspected one by one only if the minimum is NaN, which is rare."""
     if not len(array) or (not array.null_count and not np.isnan(array.to_numpy().min())):
         return 0
     return pc.sum(pc.is_nan(array)).as_py() or 0
 
 
 def _longest(array: pa.BinaryArray | pa.StringArray) -> int:
-    """Bytes of the longest."""
+    """The length of the longest value in bytes."""
     if not len(array) or array.null_count == len(array):
         return 0
     starts = np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]

@@ -1,12 +1,12 @@
-"""How a user's column is written, told by its first rows: in most topics the others are like them.
+"""Chooses the encoding of a user's column from its first rows: in most topics the other rows are like them.
 
     few values that come again and again -> a dictionary
     numbers and times                    -> deltas, if a trial with the first rows makes them smaller
     everything else                      -> plain, which costs least and which zstd makes small
 
-Ids and times rise, which deltas make next to nothing of; and of numbers without any order they leave out the bytes that
-are always zero, faster than zstd does. What zstd then makes no smaller is left as it is. Readers of Spark, Iceberg,
-Arrow and DuckDB know all of these; that is not so of BYTE_STREAM_SPLIT.
+Ids and times rise, and deltas reduce them to next to nothing. Of unordered numbers, deltas drop the bytes that are
+always zero, faster than zstd does. A column that zstd makes no smaller is left uncompressed. Readers of Spark, Iceberg,
+Arrow and DuckDB know all of these encodings; that is not so of BYTE_STREAM_SPLIT.
 """
 
 from collections.abc import Sequence
@@ -23,22 +23,22 @@ PLAIN = "PLAIN"
 NO_CODEC = "none"
 _SAMPLE_ROWS = 2_048
 _REPEATS_MIN = 8
-"""A value of the sample occurs at least so often, on average, in a column that gets a dictionary."""
+"""The average number of times that each value must occur in the sample for the column to get a dictionary."""
 _WORTH_ZSTD = 7 / 8
-"""zstd must make a column of numbers at least so small to be worth the time that it takes to write and to read."""
+"""zstd must shrink a column of numbers at least this far to be worth the time of writing and reading."""
 
 
 class Encodings(NamedTuple):
-    """Names of columns. Those that are nowhere are plain, and all but the bare are compressed."""
+    """Names of columns. A column that no list names is plain, and all columns except the bare ones are compressed."""
 
     few_valued: Sequence[str]
     deltas: Sequence[str]
     bare: Sequence[str]
-    """Not compressed. Only numbers are: text of a dictionary may turn out not to be of few values later on."""
+    """Not compressed. Only numbers are here: a text column with a dictionary may get many distinct values later on."""
 
 
 def encodings_of(columns: pa.Table) -> Encodings:
-    """`columns` are the first rows. Columns with parts must not be among them."""
+    """Choose the encodings. `columns` are the first rows, without nested columns."""
     sample = columns.slice(0, _SAMPLE_ROWS)
     most = sample.num_rows // _REPEATS_MIN
     few = [name for name in sample.column_names if pc.count_distinct(sample.column(name)).as_py() <= most]
@@ -58,7 +58,7 @@ class _Size(NamedTuple):
 
 
 def _is_whole(kind: pa.DataType) -> bool:
-    """What Parquet stores as an integer, but for decimals, of which not all are."""
+    """Whether Parquet stores the type as an integer. Decimals are excluded, as not all of them are."""
     return bool(pa.types.is_integer(kind) or pa.types.is_temporal(kind))
 
 
@@ -67,7 +67,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _sizes(columns: pa.Table, names: list[str], *, encoding: str | None) -> dict[str, _Size]:
-    """Of each column, written so. None: with a dictionary."""
+    """The size of each column in this encoding. None: with a dictionary."""
     if not names:
         return {}
     written: list[pq.FileMetaData] = []

@@ -1,9 +1,9 @@
-"""The least and the greatest of many byte strings, compiled: eight bytes are compared at a time.
+"""The least and the greatest of many byte strings, compiled: it compares eight bytes at a time.
 
     keys, texts, values of a row group -> where the least lies, where the greatest lies -> bounds.py
 
-Order is that of unsigned bytes, a prefix before what it begins: Iceberg's, and of UTF-8 also that of characters.
-Arrow's own `min_max` gives the same and takes two to five times as long: it was a twentieth of compaction.
+The order is that of unsigned bytes, with a prefix before its extensions: Iceberg's order, and for UTF-8 also that of
+characters. Arrow's own `min_max` gives the same and takes two to five times as long: it was a twentieth of compaction.
 """
 
 # mypy: disable-error-code="no-untyped-call, call-arg, call-overload, untyped-decorator"
@@ -25,7 +25,7 @@ _small = njit(nogil=True, _nrt=False, forceinline=True)
 
 
 def ends(array: pa.BinaryArray | pa.StringArray) -> tuple[bytes, bytes] | None:
-    """(least, greatest) of what is not null; None where everything is."""
+    """(least, greatest) of the values that are not null; None if all are null."""
     if array.null_count == len(array):
         return None
     valid, offsets, data = array.buffers()
@@ -37,19 +37,19 @@ def ends(array: pa.BinaryArray | pa.StringArray) -> tuple[bytes, bytes] | None:
 
 
 def warm() -> int:
-    """Compile what is not yet in the cache. Returns how many kernels that were."""
+    """Compile the kernels that are not yet in the cache. Returns how many."""
     ends(pa.array([b"key", None], pa.binary()))
     return sum(_ends.stats.cache_misses.values())
 
 
 def _bytes(buffer: pa.Buffer | None) -> NDArray[np.uint8]:
-    """Read-only, since read-only and writable arrays are different types to Numba."""
+    """The buffer as a read-only array: read-only and writable arrays are different types to Numba."""
     return np.frombuffer(memoryview(buffer or b"").toreadonly(), np.uint8)
 
 
 @intrinsic
 def _eight_bytes(typingctx: Any, array: Any, at: Any) -> Any:
-    """As a number, the first byte being the most significant."""
+    """Eight bytes as a number, the first byte being the most significant."""
     signature = types.uint64(array, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -63,7 +63,7 @@ def _eight_bytes(typingctx: Any, array: Any, at: Any) -> Any:
 
 @_small
 def _word(data, at, end):  # type: ignore[no-untyped-def]
-    """Of the next eight bytes; what lies behind the end counts as zeros."""
+    """The next eight bytes as a number; bytes behind the end count as zeros."""
     length = min(end - at, _WORD_BYTES)
     if length <= 0:
         return np.uint64(0)
@@ -78,7 +78,7 @@ def _word(data, at, end):  # type: ignore[no-untyped-def]
 
 @_small
 def _is_less(data, at, end, other_at, other_end):  # type: ignore[no-untyped-def]
-    """Of two whose first words are the same."""
+    """Whether one string is less than another with the same first word."""
     while end - at > _WORD_BYTES and other_end - other_at > _WORD_BYTES:
         at += _WORD_BYTES
         other_at += _WORD_BYTES
@@ -92,7 +92,7 @@ def _is_less(data, at, end, other_at, other_end):  # type: ignore[no-untyped-def
 def _ends(
     data: NDArray[np.uint8], starts: NDArray[np.int32], bits: NDArray[np.uint8], first_bit: int
 ) -> tuple[np.int64, np.int64, np.int64, np.int64]:
-    """Places of the least and of the greatest. `bits` is empty where nothing is null; at least one is not."""
+    """Places of the least and of the greatest. `bits` is empty if nothing is null; at least one value is not null."""
     least_at, least_end, greatest_at, greatest_end = np.int64(_NONE), np.int64(0), np.int64(0), np.int64(0)
     least, greatest = np.uint64(0), np.uint64(0)
     for row in range(len(starts) - 1):

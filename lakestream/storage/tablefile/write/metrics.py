@@ -1,4 +1,4 @@
-"""A finished file's descriptor: sizes, counts and ends from Parquet's own footer, nulls as they were counted."""
+"""Makes a finished file's descriptor: sizes, counts and bounds from Parquet's footer, nulls from the writer's count."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -17,7 +17,8 @@ def described(
     runs: Sequence[RowRun],
     leaves: Mapping[tuple[str, ...], int],
 ) -> FileDescriptor:
-    """`bounds` and `leaves` (the columns of Parquet, by path) give field ids."""
+    """The file's descriptor. `bounds` is keyed by field id, and `leaves` maps paths of Parquet's columns to field
+    ids."""
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     sizes: dict[int, int] = {}
     counts: dict[int, int] = {}

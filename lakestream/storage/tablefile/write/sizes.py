@@ -1,4 +1,4 @@
-"""Where to cut rows into row groups: few enough that a seek is cheap, many enough that a scan is.
+"""Where to cut rows into row groups: small enough for cheap seeks, large enough for cheap scans.
 
 A reader that wants one record takes the whole row group that holds it, so a group has a bound in rows and one in bytes;
 a group holds one partition alone unless partitions are small.
@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 ROW_BYTES = 24
-"""Beside key, value and headers: partition, offset, timestamp and lengths."""
+"""Bytes of a row in addition to key, value and headers: partition, offset, timestamp and lengths."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +25,8 @@ class RowGroupLimits:
 
 
 def bytes_before_row(rows: pa.RecordBatch, typed_bytes: int = 0) -> NDArray[np.int64]:
-    """How many bytes lie before each row, and before the end: rows + 1 numbers, rising. Those of typed columns are
-    taken to be spread evenly."""
+    """How many bytes lie before each row, and before the end: rows + 1 rising numbers. Typed columns are assumed to be
+    spread evenly over the rows."""
     key, value, headers = rows.column("key"), rows.column("value"), rows.column("headers")
     starts: NDArray[np.int64] = np.arange(rows.num_rows + 1, dtype=np.int64) * (
         ROW_BYTES + typed_bytes // max(rows.num_rows, 1)
@@ -43,7 +43,7 @@ def bytes_before_row(rows: pa.RecordBatch, typed_bytes: int = 0) -> NDArray[np.i
 
 
 def rows_that_fit(starts: NDArray[np.int64], first: int, rows_left: int, bytes_left: int) -> int:
-    """How many rows from `first` on fit into what is left of a group."""
+    """How many rows from `first` on fit into the rest of a group."""
     within = int(np.searchsorted(starts, starts[first] + bytes_left, side="right")) - 1
     return max(0, min(within - first, rows_left))
 

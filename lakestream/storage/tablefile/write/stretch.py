@@ -1,14 +1,14 @@
 """Stretches: batches of the log on their way into a table file.
 
     bytes of a span -> batches of one kind, side by side -> decoded together -> rows
-                                                         -> what cannot be read: one raw row for each batch
+                                                         -> batches that cannot be read: one raw row for each
 
 A batch that is damaged, too large once decompressed, or that holds a time that no table can (see below) is not lost and
-stops nothing: it becomes one row over all its offsets and is served as it is.
+stops nothing: it becomes one row over all its offsets and is served unchanged.
 
 Iceberg counts micros in 64 bits, so times reach from -9223372036854775 to 9223372036854775 ms (the year 294247). The
-gate refuses negative ones and, unless told otherwise, those in the future; a topic that validates headers alone may
-still hold others. -1 means no time and becomes null.
+gate refuses negative ones and, by default, those in the future; a topic that validates headers alone may still hold
+others. -1 means no time and becomes null.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,9 +43,9 @@ TOGETHER_BYTES_MAX = 8 * 1024 * 1024
 class Stretch:
     """Rows of one partition in offset order (schema of `records.decode`), from batches of one kind.
 
-    `source` is as in `runs`: the batches' codec and kind of time, or RAW_BATCH for a single row that is a batch.
-    Where values are in typed columns, `typed` has these and the hidden ones (typed.py), row by row, and `rows` has only
-    those values that are kept as bytes.
+    `source` is as in `runs`: the batches' codec and kind of time, or RAW_BATCH for a single row that is a batch. If
+    values are in typed columns, `typed` has these and the hidden ones (typed.py), row by row, and `rows` has only the
+    values that are kept as bytes.
     """
 
     partition: int
@@ -59,12 +59,12 @@ class Stretch:
         return self.source == RAW_BATCH
 
     def slice(self, first: int, count: int | None = None) -> "Stretch":
-        """Some of its rows; the stretch ends with the last of them."""
+        """Some of its rows; the new stretch ends with the last of them."""
         rows = self.rows.slice(first, count)
         return self._of(rows, None if self.typed is None else self.typed.slice(first, count))
 
     def where(self, mask: pa.BooleanArray) -> "Stretch | None":
-        """The rows that are meant, or None."""
+        """The rows that the mask selects, or None if there are none."""
         count = mask.true_count
         if not count:
             return None
@@ -76,7 +76,7 @@ class Stretch:
 
 
 class _Placed(NamedTuple):
-    """A batch of the span: where its bytes are, and its true offsets."""
+    """A batch of the span: its bytes, and its true offsets."""
 
     at: int
     end: int
@@ -92,9 +92,9 @@ class _Placed(NamedTuple):
 def stretches_of_span(
     data: Bytes, *, partition: int, base_offset: int, append_ms: int, decompressed_bytes_max: int
 ) -> Iterator[Stretch]:
-    """The whole batches of a WAL span, in order. `append_ms` is the span's: -1 where the producer's times stand.
+    """The whole batches of a WAL span, in order. `append_ms` is the span's: -1 if the producer's times count.
 
-    Raises CorruptBatch where `data` is not a row of batches: their lengths must hold, what is in them need not.
+    Raises CorruptBatch if `data` is not a sequence of batches: their lengths must fit, their contents need not.
     """
     span = _Span(memoryview(data), partition, append_ms, decompressed_bytes_max)
     for batches in _side_by_side(_placed(span.data, base_offset)):
@@ -102,7 +102,7 @@ def stretches_of_span(
 
 
 def raw_stretch(batch: Bytes, *, partition: int, base_offset: int, append_ms: int = -1) -> Stretch:
-    """A batch as it is, whatever is in it."""
+    """A batch stored unchanged, whatever it contains."""
     whole = batch if append_ms < 0 else with_log_append_time(batch, append_ms)
     header = read_header(whole)
     columns = [[base_offset], [header.max_timestamp_ms], [None], [whole], [[]]]
@@ -115,7 +115,7 @@ def raw_stretch(batch: Bytes, *, partition: int, base_offset: int, append_ms: in
 
 
 def rows_stretch(rows: pa.RecordBatch, *, partition: int, codec: Codec, log_append_time: bool = False) -> Stretch:
-    """Records that were decoded elsewhere: one or more. Raises UnstorableRows where a table cannot hold their times."""
+    """One or more records that were decoded elsewhere. Raises UnstorableRows if a table cannot hold their times."""
     if not times_are_storable(rows):
         raise UnstorableRows("a record's time is out of the range of Iceberg: store its batch as a raw one")
     return Stretch(
@@ -162,7 +162,7 @@ class _Span(NamedTuple):
     decompressed_bytes_max: int
 
     def stretches(self, batches: Sequence[_Placed]) -> Iterator[Stretch]:
-        """All in one; where that fails, one for each, of which some may be raw."""
+        """One stretch for all batches; if that fails, one for each, of which some may be raw."""
         whole = self._stretch(batches)
         if whole is not None:
             yield whole
@@ -171,7 +171,7 @@ class _Span(NamedTuple):
                 yield self._stretch([batch]) or self._raw(batch)
 
     def _stretch(self, batches: Sequence[_Placed]) -> Stretch | None:
-        """None: at least one of them cannot be stored as rows."""
+        """The batches as one stretch. None if at least one of them cannot be stored as rows."""
         first, last = batches[0], batches[-1]
         bases = [batch.base_offset for batch in batches]
         try:
@@ -203,7 +203,8 @@ class _Span(NamedTuple):
 
 
 def _where(batch: pa.RecordBatch, mask: pa.BooleanArray, count: int) -> pa.RecordBatch:
-    """Arrow takes the rows of a batch one by one, those of a column in runs: the latter is faster where most are."""
+    """The rows that the mask selects. Arrow filters a batch row by row and a column in runs: the latter is faster if
+    most rows are selected."""
     if 2 * count < batch.num_rows:
         return batch.filter(mask)
     columns = [column.slice(0, count) if _is_bare(column) else column.filter(mask) for column in batch.columns]
@@ -211,13 +212,14 @@ def _where(batch: pa.RecordBatch, mask: pa.BooleanArray, count: int) -> pa.Recor
 
 
 def _is_bare(column: pa.Array) -> bool:
-    """Whether every row is null, or an empty list, as headers mostly are: it does not matter which of them are kept."""
+    """Whether every row is null or an empty list, as headers mostly are. Then any `count` rows are as good as
+    others."""
     if column.null_count or not pa.types.is_list(column.type):
         return bool(column.null_count == len(column))
     return bool(column.offsets[0] == column.offsets[-1])
 
 
 def _are_dense(rows: pa.RecordBatch, base_offset: int, last_offset: int) -> bool:
-    """One record for each offset, as a producer's batch has them; headers alone do not prove it."""
+    """Whether there is one record for each offset, as in a producer's batch; headers alone do not prove it."""
     offsets = rows.column("offset").to_numpy()
     return np.array_equal(offsets, np.arange(base_offset, last_offset + 1))

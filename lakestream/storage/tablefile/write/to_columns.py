@@ -1,6 +1,6 @@
-"""Records to rows of the table: the same buffers under other names; only partition, time and form are made.
+"""Records to rows of the table: the same buffers under other names; only partition, time and form are computed.
 
-Typed columns come as they are. Stretches of many rows are not copied together: each is a chunk of the table.
+Typed columns are passed through. Long stretches are not copied together: each is a chunk of the table.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from lakestream.storage.tablefile.format.columns import (
 from lakestream.storage.tablefile.write.stretch import TIMESTAMP_MS_MAX, TIMESTAMP_MS_MIN, Stretch
 
 CHUNK_ROWS_MIN = 1_024
-"""Stretches that are shorter, on average, are copied into one: Parquet and bounds cost by the piece, too."""
+"""Stretches that are shorter than this on average are copied into one: Parquet and bounds also cost by the piece."""
 
 
 def in_columns(stretches: Sequence[Stretch], schema: pa.Schema) -> pa.Table:
@@ -45,7 +45,7 @@ def _chunk(stretches: Sequence[Stretch], schema: pa.Schema) -> pa.RecordBatch:
         HEADERS: rows.column("headers"),
         VALUE: rows.column("value"),
     }
-    typed = [stretch.typed for stretch in stretches if stretch.typed is not None]  # of a file all have it, or none
+    typed = [stretch.typed for stretch in stretches if stretch.typed is not None]  # of all stretches, or of none
     if typed:
         own = _together(typed)
         columns |= dict(zip(own.schema.names, own.columns, strict=True))
@@ -59,8 +59,8 @@ def _together(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def _micros(times_ms: NDArray[np.int64]) -> pa.Array:
-    """-1 is null, and so is the time of a raw batch that is out of range: the run has it."""
-    if times_ms.min() > NO_TIMESTAMP and times_ms.max() <= TIMESTAMP_MS_MAX:  # as nearly all are
+    """Times in microseconds. -1 becomes null, as does an out-of-range time of a raw batch, which its run keeps."""
+    if times_ms.min() > NO_TIMESTAMP and times_ms.max() <= TIMESTAMP_MS_MAX:  # true of nearly all
         return pa.array(times_ms * 1000).view(TIMESTAMP_TYPE)
     none = (times_ms == NO_TIMESTAMP) | (times_ms > TIMESTAMP_MS_MAX) | (times_ms < TIMESTAMP_MS_MIN)
     micros = np.where(none, 0, times_ms) * 1000

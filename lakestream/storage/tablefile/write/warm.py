@@ -1,4 +1,4 @@
-"""Compile the kernel that finds bounds into Numba's cache, so that no worker of the pipeline compiles it first.
+"""Compiles the kernel that finds bounds into Numba's cache, so that no worker of the pipeline has to.
 
 python -m lakestream.storage.tablefile.write.warm
 """

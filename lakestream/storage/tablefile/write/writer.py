@@ -1,11 +1,11 @@
-"""Writing a table file: stretches of the log in, Parquet and its descriptor out.
+"""Writes a table file: stretches of the log in, Parquet and its descriptor out.
 
     stretches, by partition and offset -> cut into row groups -> columns -> Parquet -> footer and descriptor
 
-Memory holds one row group, whatever the size of the file: what is finished goes to the sink. zstd at level 1, unless
-the table says otherwise; deltas for offsets and times; plain bytes for keys and values, which measured smaller and
-faster than delta lengths under zstd. How the user's columns are written is told by their first rows (encodings.py).
-Blocks carry checksums of our own (blocks.py).
+Memory holds one row group, whatever the size of the file: finished groups go to the sink. Compression is zstd at level
+1, unless the table says otherwise. Offsets and times are written as deltas; keys and values as plain bytes, which
+measured smaller and faster than delta lengths under zstd. The first rows of the user's columns decide their encodings
+(encodings.py). Blocks carry checksums of our own (blocks.py).
 """
 
 from collections.abc import Iterable
@@ -44,17 +44,17 @@ from lakestream.storage.tablefile.write.to_columns import in_columns
 from lakestream.world.objects.store import Buffer
 
 RUNS_MAX = 512
-"""Runs of a row group beyond which a change of codec no longer starts a new one: two producers of different codecs that
-take turns record by record would make the footer larger than the rows."""
+"""With more runs than this in a row group, a change of codec no longer starts a new one: two producers of different
+codecs that take turns record by record would make the footer larger than the rows."""
 _BATCH_ROWS = 4_096
-"""Rows that Parquet's writer takes at a time: with its own 1,024 it took a twentieth more."""
+"""Rows that Parquet's writer takes at a time: its default of 1,024 took a twentieth more time."""
 _BOUNDED = (PARTITION, OFFSET, TIMESTAMP, KEY, VALUE)
-"""Of values only the nulls are counted: payloads mostly begin alike, no query asks for a range of them, and to look at
-the beginning of each took a twentieth of the time."""
+"""For values only nulls are counted: payloads mostly begin alike, no query asks for a range of them, and comparing the
+beginning of each took a twentieth of the time."""
 _STATISTICS = [PARTITION, OFFSET, TIMESTAMP, KEY, f"{HEADERS}.list.element.key", FORM]
-"""Columns with statistics for each row group. Values have none: theirs would be longer than all the others."""
+"""Columns with statistics for each row group. Values have none: theirs would be longer than all the others together."""
 _BARE = (PARTITION, OFFSET, FORM, SCHEMA_ID, SHAPE)
-"""Not compressed: a few bytes for a row group, of which zstd would make as many."""
+"""Not compressed: they take a few bytes in a row group, and zstd would not make them fewer."""
 
 
 def write_table_file(
@@ -68,7 +68,7 @@ def write_table_file(
     limits: RowGroupLimits | None = None,
     compression: FileCompression = DEFAULT_COMPRESSION,
 ) -> tuple[list[Buffer], FileDescriptor]:
-    """A whole file in memory, compressed. `path` is what the descriptor will call it."""
+    """Write a whole file to memory. `path` is the file's path in the descriptor."""
     sink = Parts()
     writer = TableFileWriter(sink, with_form=with_form, typed=typed, keys=keys, limits=limits, compression=compression)
     for stretch in stretches:
@@ -115,7 +115,7 @@ class TableFileWriter:
 
     @property
     def bytes_written(self) -> int:
-        """What has gone to the sink: full row groups. What is open is not among it."""
+        """Bytes of finished row groups, which have gone to the sink. The open row group is not counted."""
         return self._out.bytes
 
     def add(self, stretch: Stretch) -> None:
@@ -135,8 +135,8 @@ class TableFileWriter:
         self._last = (stretch.partition, stretch.last_offset)
 
     def close(self, *, path: str, rules: str = "") -> FileDescriptor:
-        """Write what is open, and the footer. The sink stays open: it is the caller's. `rules` say how values are read
-        from typed columns."""
+        """Write the open row group and the footer. The sink stays open: it is the caller's. `rules` tell how to read
+        values from typed columns."""
         if self._rows:
             self._close_group()
         if self._parquet is None:
@@ -221,8 +221,8 @@ class TableFileWriter:
 
 
 def file_schema(typed: pa.Schema | None, keys: pa.Schema | None, *, with_form: bool) -> pa.Schema:
-    """The user's columns, the visible ones of the system, and the hidden ones that are needed. Columns of keys stand
-    behind these: replay takes keys from `__key`, and would otherwise read them for nothing."""
+    """The user's columns, the visible system columns, and the needed hidden ones. Columns of keys come last: replay
+    takes keys from `__key`, and should not read them for nothing."""
     if typed is None:
         return arrow_schema((FORM,) if with_form else ())
     return pa.schema([*typed, *arrow_schema(HIDDEN_OF_TYPED), *(keys if keys is not None else ())])

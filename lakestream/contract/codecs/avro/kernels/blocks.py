@@ -1,4 +1,4 @@
-"""The blocks in which Avro writes the items of arrays and maps."""
+"""Reads the headers of the blocks in which Avro writes the items of arrays and maps."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -9,14 +9,14 @@ from lakestream.contract.codecs.avro.kernels.numbers import number_at
 from lakestream.world.compiled.compiling import small
 
 EMPTY_ITEMS_MAX = 1_000
-"""In a block of items that take no bytes: no length of a row bounds their count."""
+"""The limit in a block of items that take no bytes: the row's length does not bound their count."""
 
 
 @small
 def next_block(data, at, end, smallest):
-    """(fault, items in it, position); no items: the list ends. `smallest`: bytes that an item takes at least.
+    """(fault, items in it, position); no items: the list ends. `smallest`: the least size of an item in bytes.
 
-    The bytes that a negative count announces are of no use here.
+    The size that follows a negative count is not used here.
     """
     count, at = number_at(data, at, end)
     if count < 0 and at <= end:

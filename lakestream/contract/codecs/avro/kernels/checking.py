@@ -1,4 +1,4 @@
-"""Whether rows are exact: each is written again from its columns and compared with its bytes."""
+"""Checks which rows are exact: writes each again from its columns and compares the bytes."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -13,7 +13,7 @@ from lakestream.world.compiled.compiling import small
 
 @small
 def _same_bytes(one, other, at, length):
-    """Those at the beginning of `one`, and those of `other` from `at` on."""
+    """Compares the first `length` bytes of `one` with those of `other` from `at` on."""
     if length >= 8:
         k = 0
         while length - k > 8:
@@ -29,7 +29,7 @@ def _same_bytes(one, other, at, length):
 
 @kernel
 def check_rows(data, offsets, exact, scratch, ops, nodes, levels, symbols, symbol_starts, ranks):
-    """Which of the rows marked in `exact` encode to the bytes they came from; clears the mark of the others.
+    """Clear the mark in `exact` of each row that does not encode to its original bytes.
 
     `scratch` has room for the longest row, and SLACK_BYTES (row_writing.py) behind it.
     """

@@ -1,4 +1,4 @@
-"""Decimals: whole numbers in two's complement, the highest byte first, as Avro has them; two words in Arrow."""
+"""Decimals: big-endian whole numbers in two's complement in Avro, two words in Arrow."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -41,7 +41,7 @@ def is_below(high, low, bound_high, bound_low):
 
 @small
 def _decimal_byte(high, low, k):
-    """The k-th byte from the lowest, with the sign before the highest."""
+    """The k-th byte from the lowest; bytes above the highest repeat the sign."""
     if k >= DECIMAL_BYTES:
         return np.uint8(0xFF) if high >> np.uint64(63) else np.uint8(0)
     word = low if k < 8 else high
@@ -50,7 +50,7 @@ def _decimal_byte(high, low, k):
 
 @small
 def decimal_bytes(high, low):
-    """As few as hold it, with its sign."""
+    """The least number of bytes that hold the decimal with its sign."""
     size = DECIMAL_BYTES
     sign = _decimal_byte(high, low, DECIMAL_BYTES)
     while size > 1:

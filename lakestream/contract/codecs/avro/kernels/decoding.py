@@ -1,4 +1,4 @@
-"""Rows to columns: decode_rows, then finish."""
+"""Decodes rows to columns: decode_rows, then finish."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -17,7 +17,8 @@ from lakestream.contract.codecs.avro.kernels.undoing import take_back
 def decode_rows(data, offsets, first, ops, nodes, levels, starts, stack, symbols, symbol_starts, failures, failed):
     """Decode from row `first` on: (row, rows that failed so far, node that has no room or -1).
 
-    With a node: give it room and call again with this row. Rows that fail leave no trace but their entry in `failures`.
+    If it returns a node, give that node room and call again with this row. A row that fails leaves only its entry in
+    `failures`.
     """
     for row in range(first, offsets.size - 1):
         at = np.int64(get(offsets, row))
@@ -40,7 +41,7 @@ def decode_rows(data, offsets, first, ops, nodes, levels, starts, stack, symbols
 
 @kernel
 def finish(nodes, levels, rows):
-    """Fill up all offsets: what had no value at the end of its level."""
+    """Fill in the offsets behind the last value of each node: the slots there have no values."""
     put(levels, 0, np.int64(rows))
     for number in range(nodes.size // NODE_CELLS):
         node = number * NODE_CELLS

@@ -1,4 +1,4 @@
-"""Columns to rows: encode_rows."""
+"""Encodes columns to rows: encode_rows."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 

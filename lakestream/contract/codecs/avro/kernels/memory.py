@@ -1,6 +1,6 @@
-"""Memory of arrays and by address: reading, writing, copying, and the bits of bitmaps; nothing is checked here.
+"""Unchecked memory access in arrays and by address: reading, writing, copying, and the bits of bitmaps.
 
-Arrays are indexed without the question whether an index is negative and means the end, which Numba would ask.
+Array access skips Numba's check for negative indexes.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
@@ -42,7 +42,7 @@ def put(typingctx: Any, array: Any, at: Any, value: Any) -> Any:
 
 
 def _reading(result: Any) -> Any:
-    """As many bytes of a byte array as the result has, at any place, as they lie."""
+    """Reads as many bytes of a byte array as the result type has, at any position, in memory order."""
 
     @intrinsic
     def read(typingctx: Any, array: Any, at: Any) -> Any:
@@ -62,7 +62,7 @@ half_word_at = _reading(types.uint32)
 
 @intrinsic
 def put_word(typingctx: Any, array: Any, at: Any, value: Any) -> Any:
-    """As many bytes as the value's type has, into a byte array."""
+    """Writes as many bytes as the value's type has into a byte array."""
     signature = types.void(array, types.int64, value)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -76,7 +76,7 @@ def put_word(typingctx: Any, array: Any, at: Any, value: Any) -> Any:
 
 @intrinsic
 def load(typingctx: Any, address: Any, like: Any) -> Any:
-    """What lies at an address, of the type of `like`."""
+    """Reads a value of the type of `like` at an address."""
     signature = like(types.int64, like)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -88,7 +88,7 @@ def load(typingctx: Any, address: Any, like: Any) -> Any:
 
 @intrinsic
 def store(typingctx: Any, address: Any, value: Any) -> Any:
-    """As many bytes as the value's type has. Mind that Numba's uint8 | uint8 is a uint64: cast what is stored."""
+    """Writes as many bytes as the value's type has. Cast values first: Numba's uint8 | uint8 is a uint64."""
     signature = types.void(types.int64, value)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -101,7 +101,7 @@ def store(typingctx: Any, address: Any, value: Any) -> Any:
 
 @intrinsic
 def copy_in(typingctx: Any, address: Any, array: Any, at: Any, count: Any) -> Any:
-    """From a byte array to an address."""
+    """Copies from a byte array to an address."""
     signature = types.void(types.int64, array, types.int64, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -115,7 +115,7 @@ def copy_in(typingctx: Any, address: Any, array: Any, at: Any, count: Any) -> An
 
 @intrinsic
 def trailing_zeros(typingctx: Any, word: Any) -> Any:
-    """Of a word that is not 0."""
+    """The number of trailing zero bits of a word that is not 0."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], cgutils.true_bit)

@@ -1,7 +1,7 @@
 """Nodes: Arrow's buffers of one column or part, and how far they are filled.
 
-Nothing is written for null: validity bits and numbers are zero before, and offsets are filled up when the next value
-comes (`fill`). So a row that fails is taken back by looking at the offsets alone (undoing.py).
+Nothing is written for null: validity bits and numbers are zero from the start, and offsets are filled in when the next
+value comes (`fill`). So undoing a failed row needs only the offsets (undoing.py).
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
@@ -26,7 +26,7 @@ def is_valid(nodes, node, slot):
 
 @small
 def place(nodes, node, slot, width):
-    """Where the value of `slot` lies, of `width` bytes like all of its node."""
+    """The address of the value of `slot`, in a node whose values have `width` bytes each."""
     return get(nodes, node + DATA) + width * slot
 
 
@@ -37,7 +37,7 @@ def offset_at(offsets, slot):
 
 @small
 def extent(nodes, node, slot):
-    """(first, count) of the bytes or items that are the value of `slot`."""
+    """(first, count) of the bytes or items of `slot`'s value."""
     offsets = get(nodes, node + OFFSETS)
     first = offset_at(offsets, slot)
     return first, offset_at(offsets, slot + 1) - first
@@ -45,7 +45,7 @@ def extent(nodes, node, slot):
 
 @small
 def fill(nodes, node, slot):
-    """Offsets up to that of `slot`: what lay between had no value."""
+    """Fill in the offsets up to that of `slot`: the slots between have no values."""
     filled = get(nodes, node + FILLED)
     if filled < slot:
         position = np.int32(get(nodes, node + POSITION))
@@ -58,7 +58,7 @@ def fill(nodes, node, slot):
 
 @small
 def ends(nodes, node, slot, position):
-    """The value of `slot` ends at `position`."""
+    """Note that the value of `slot` ends at `position`."""
     store(get(nodes, node + OFFSETS) + 4 * (slot + 1), np.int32(position))
     put(nodes, node + POSITION, position)
     put(nodes, node + FILLED, slot + 1)
@@ -66,7 +66,7 @@ def ends(nodes, node, slot, position):
 
 @small
 def append(nodes, node, slot, data, at, length):
-    """Whether there was room."""
+    """Append bytes as the value of `slot`. Returns whether there was room."""
     fill(nodes, node, slot)
     position = get(nodes, node + POSITION)
     if length > get(nodes, node + ROOM) - position:

@@ -1,6 +1,6 @@
 """Avro's whole numbers: zig-zag varints of one to ten bytes.
 
-Those of one and two bytes are the most and come first; longer ones are taken apart eight bytes at once.
+Those of one and two bytes are the most common and are tried first; longer ones are read eight bytes at once.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
@@ -16,7 +16,7 @@ NUMBER_BYTES_MAX = 10
 
 @small
 def _packed_varint(data, at, end):
-    """Of three to eight bytes, eight read at once: the groups of seven bits are moved together in three steps."""
+    """A varint of three to eight bytes, read at once: three steps move the groups of seven bits together."""
     word = word_at(data, at)
     stops = ~word & HIGH_BITS
     if stops == np.uint64(0):
@@ -67,7 +67,7 @@ def number_at(data, at, end):
 
 @small
 def put_number(out, at, number):
-    """In as few bytes as hold it: the position behind them."""
+    """Write a number in as few bytes as hold it. Returns the position behind them."""
     raw = np.uint64((number << np.int64(1)) ^ (number >> np.int64(63)))
     while raw >= np.uint64(128):
         put(out, at, np.uint8((raw & np.uint64(0x7F)) | np.uint64(0x80)))

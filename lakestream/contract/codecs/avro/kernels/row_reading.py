@@ -1,4 +1,4 @@
-"""One row, read along the program: steering instructions, branches of unions and lists; each value by its own."""
+"""Reads one row by the program: steering instructions, unions and lists; value_reading.py reads the values."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -31,7 +31,7 @@ from lakestream.world.compiled.compiling import apart, small
 
 @small
 def _begin_list(nodes, node, slot, levels):
-    """As if an item before the first had just ended: NEXT does the rest."""
+    """Set the state as if an item before the first had just ended: NEXT does the rest."""
     fill(nodes, node, slot)
     put(nodes, node + LEFT, np.int64(1))
     item_level = get(nodes, node + ITEM_LEVEL)
@@ -40,7 +40,7 @@ def _begin_list(nodes, node, slot, levels):
 
 @small
 def _next_item(data, at, end, ops, base, nodes, levels):
-    """Behind an item: (fault, items left in the block, position, instruction to go on at)."""
+    """Step on after an item: (fault, items left in the block, position, instruction to go on at)."""
     node = get(ops, base + NODE)
     item_level = get(nodes, node + ITEM_LEVEL)
     slot = get(levels, item_level) + 1
@@ -61,7 +61,7 @@ def _next_item(data, at, end, ops, base, nodes, levels):
 
 @apart
 def read_row(data, at, end, ops, nodes, levels, stack, symbols, symbol_starts):
-    """(fault, instruction, number about it, position)."""
+    """Read one row: (fault, instruction, number about the fault, position)."""
     pc = np.int64(0)
     while True:
         base = pc * OP_CELLS

@@ -1,4 +1,4 @@
-"""One row, written along the program: steering instructions, branches of unions and lists; each value by its own."""
+"""Writes one row by the program: steering instructions, unions and lists; value_writing.py writes the values."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -27,7 +27,7 @@ from lakestream.contract.codecs.avro.kernels.value_writing import write_value
 from lakestream.world.compiled.compiling import apart, small
 
 SLACK_BYTES = 48
-"""Behind the room of an output: what is short is written first and measured afterwards."""
+"""Extra bytes behind the room of an output: short values are written first and checked afterwards."""
 
 
 @small
@@ -44,7 +44,7 @@ def _set_branch(nodes, ops, pc, branches, levels):
 
 @small
 def _begin_list(out, at, ops, base, nodes, node, slot, levels, item):
-    """All items in one block: (position, instruction to go on at). `item`: the instruction of the first."""
+    """Begin a block with all items: (position, instruction to go on at). `item`: the instruction of the first."""
     first, count = extent(nodes, node, slot)
     if count == 0:
         put(out, at, np.uint8(0))
@@ -56,7 +56,7 @@ def _begin_list(out, at, ops, base, nodes, node, slot, levels, item):
 
 @small
 def _next_item(out, at, ops, base, nodes, levels):
-    """Behind an item: (position, instruction to go on at)."""
+    """Step on after an item: (position, instruction to go on at)."""
     node = get(ops, base + NODE)
     item_level = get(nodes, node + ITEM_LEVEL)
     put(levels, item_level, get(levels, item_level) + 1)
@@ -70,7 +70,7 @@ def _next_item(out, at, ops, base, nodes, levels):
 
 @apart
 def write_row(out, at, limit, ops, nodes, levels, symbols, symbol_starts, ranks):
-    """(fault, instruction, position). Up to SLACK_BYTES behind `limit` may be overwritten."""
+    """Write one row: (fault, instruction, position). Up to SLACK_BYTES behind `limit` may be overwritten."""
     pc = np.int64(0)
     while True:
         if at > limit:

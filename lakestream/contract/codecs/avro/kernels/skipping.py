@@ -1,4 +1,4 @@
-"""Over a value of a type that may contain itself: it is proven whole, and becomes text later (avro/text.py).
+"""Skips a value of a type that may contain itself, and proves that it is whole. It becomes text later (avro/text.py).
 
 It follows instructions of its own (avro/skipping.py), which call each other where a type contains another.
 """
@@ -34,12 +34,12 @@ from lakestream.contract.codecs.avro.kernels.ops import (
 from lakestream.world.compiled.compiling import apart, small
 
 TEXT_DEPTH_MAX = 64
-"""Of a value whose type contains itself."""
+"""The greatest depth of a value whose type contains itself."""
 
 
 @small
 def _skip_scalar(data, at, end, op, size):
-    """(fault, number about it, position) behind a value without parts."""
+    """Skip a value without parts: (fault, number about it, position)."""
     if op == BOOLEAN:
         size = 1
     elif op == FLOAT:
@@ -62,7 +62,7 @@ def _skip_scalar(data, at, end, op, size):
 
 @apart
 def skip_text(data, at, end, ops, pc, stack):
-    """(fault, number about it, position) behind the value. `stack`: where to go on, or items left, at each depth."""
+    """Skip a value: (fault, number about it, position). `stack`: where to go on, or items left, at each depth."""
     depth = 0
     while True:
         base = pc * OP_CELLS

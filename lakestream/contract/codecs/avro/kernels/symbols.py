@@ -1,6 +1,6 @@
 """The symbols of enums: text in columns, numbers in Avro.
 
-Those of all enums lie one behind the other in `symbols`, and `symbol_starts` says where each begins.
+The symbols of all enums lie one behind the other in `symbols`; `symbol_starts` has the start of each.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
@@ -13,7 +13,7 @@ from lakestream.world.compiled.compiling import apart, small
 
 @small
 def symbol_extent(symbol_starts, number):
-    """(first, count) of a symbol's bytes. `number`: among those of all enums."""
+    """(first, count) of a symbol's bytes. `number` counts over the symbols of all enums."""
     first = get(symbol_starts, number)
     return first, get(symbol_starts, number + 1) - first
 
@@ -30,7 +30,7 @@ def _compare(address, length, symbols, start, symbol_length):
 
 @apart
 def symbol_of(address, length, symbols, symbol_starts, ranks, first, count):
-    """The number of a symbol, or -1. `ranks` are the symbols' numbers in the order of their bytes."""
+    """The number of the symbol with this text, or -1. `ranks` are the symbols' numbers in the order of their bytes."""
     low = np.int64(0)
     high = np.int64(count)
     while low < high:

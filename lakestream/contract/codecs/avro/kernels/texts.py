@@ -1,4 +1,7 @@
-"""Text into a node and out of it. Most of it is short and ASCII: up to 16 bytes are two words that may overlap."""
+"""Copies text into nodes and out of them.
+
+Most text is short and ASCII: up to 16 bytes are two words that may overlap.
+"""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -13,7 +16,7 @@ from lakestream.world.compiled.copying import copy_from
 from lakestream.world.compiled.utf8 import HIGH_BITS, is_utf8
 
 WORD_BYTES = 8
-"""Behind the room of a node's bytes: short text is copied by whole words."""
+"""Extra bytes behind the room of a node: short text is copied in whole words."""
 
 
 @apart
@@ -24,7 +27,7 @@ def _is_utf8(data, at, length):
 
 @small
 def append_text(nodes, node, slot, data, at, length):
-    """(fault). What is short is checked and copied as words, without a call."""
+    """Append a text and return the fault. A short text is checked and copied as words, without a call."""
     if length > 16 or (length < 8 and data.size - at < 8):
         if not _is_utf8(data, at, length):
             return faults.NOT_UTF8
@@ -43,7 +46,7 @@ def append_text(nodes, node, slot, data, at, length):
     if length > get(nodes, node + ROOM) - position:
         return faults.NO_ROOM
     address = get(nodes, node + DATA) + position
-    store(address, first)  # what is behind a shorter text is overwritten by the next; there are WORD_BYTES at the end
+    store(address, first)  # the next text overwrites the bytes behind a shorter one; WORD_BYTES are spare at the end
     if length > 8:
         store(address + length - 8, last)
     ends(nodes, node, slot, position + length)
@@ -52,7 +55,7 @@ def append_text(nodes, node, slot, data, at, length):
 
 @small
 def copy_text(out, at, address, length):
-    """Reads no byte behind the source."""
+    """Copy a text. Reads no byte behind the source."""
     if length > 16:
         copy_from(out, at, address, length)
     elif length >= 8:

@@ -1,4 +1,4 @@
-"""A row that failed taken back out of all nodes, as if it had never been read."""
+"""Removes a failed row from all nodes, as if it had never been read."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -20,9 +20,9 @@ from lakestream.world.compiled.compiling import apart
 
 @apart
 def take_back(nodes, levels, starts, row):
-    """Everything that row `row` has put anywhere. `starts` is for each level the first slot that was the row's.
+    """Remove everything that row `row` has written. `starts` has, for each level, the first slot of the row.
 
-    A list's node comes before those of its items, so that their start is known when they are reached.
+    A list's node comes before those of its items, so their start is known when they are reached.
     """
     put(starts, 0, row)
     for number in range(nodes.size // NODE_CELLS):

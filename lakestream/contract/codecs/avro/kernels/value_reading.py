@@ -1,4 +1,4 @@
-"""A value into its node, by its instruction: (fault, number about it, position)."""
+"""Reads a value into its node, by its instruction: (fault, number about it, position)."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 # ruff: noqa: SIM109  # `in` a tuple is a loop to Numba
@@ -37,7 +37,8 @@ from lakestream.world.compiled.compiling import small
 
 @small
 def _length(data, at, end, size):
-    """(fault, length, position) of bytes that are all there. `size`: what the schema says, or -1 if it is written."""
+    """(fault, length, position) of bytes that are all there. `size`: the schema's, or -1 if it is written in the
+    data."""
     if size < 0:
         size, at = number_at(data, at, end)
         if at > end:
@@ -58,7 +59,7 @@ def _read_long(data, at, end, nodes, node, slot):
 
 @small
 def _read_number(data, at, end, op, ops, base, nodes, node, slot):
-    """One that has bounds, and may be in other units than its column."""
+    """Read a number that has bounds, and whose unit may differ from its column's."""
     value, at = number_at(data, at, end)
     if at > end:
         return faults.CUT_NUMBER, np.int64(0), at
@@ -99,7 +100,7 @@ def _read_boolean(data, at, end, nodes, node, slot):
         return faults.CUT_BYTES, np.int64(1), at
     if get(data, at) > 1:
         return faults.NO_BOOLEAN, np.int64(get(data, at)), at
-    # Without a branch, since nobody can foresee it.
+    # Without a branch, since the processor could not predict it.
     byte = get(nodes, node + DATA) + (slot >> 3)
     store(byte, np.uint8(load(byte, np.uint8(0)) | (np.int64(get(data, at)) << (slot & 7))))
     return faults.OK, np.int64(0), at + 1
@@ -174,7 +175,7 @@ def _read_text(data, at, end, ops, base, nodes, node, slot, stack):
 
 @small
 def read_value(data, at, end, op, ops, base, nodes, node, slot, stack, symbols, symbol_starts):
-    """What is a struct or a union has no bytes of its own: it is done when it is marked as valid."""
+    """Read a value. A struct or union has no bytes of its own: marking it as valid is enough."""
     if op == LONG:
         return _read_long(data, at, end, nodes, node, slot)
     if op == STRING:

@@ -1,4 +1,7 @@
-"""A value out of its node, by its instruction: (fault, position). What is short is written without looking for room."""
+"""Writes a value from its node, by its instruction: (fault, position).
+
+Short values are written before the room is checked.
+"""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 # ruff: noqa: SIM109  # `in` a tuple is a loop to Numba
@@ -37,7 +40,7 @@ from lakestream.world.compiled.copying import copy_from
 
 @small
 def _write_bytes(out, at, limit, size, nodes, node, slot):
-    """Text too. `size`: what the schema says, or -1 if it is written."""
+    """Write bytes or text. `size`: the schema's, or -1 if it is written in the data."""
     first, length = extent(nodes, node, slot)
     if size < 0:
         at = put_number(out, at, length)
@@ -69,7 +72,7 @@ def _write_fixed(out, at, limit, size, nodes, node, slot):
 
 @apart
 def _write_decimal(out, at, limit, size, nodes, node, slot):
-    """`size`: what the schema says, or -1 for as few bytes as hold it."""
+    """`size`: the schema's, or -1 for as few bytes as hold it."""
     address = place(nodes, node, slot, DECIMAL_BYTES)
     low = load(address, np.uint64(0))
     high = load(address + 8, np.uint64(0))
@@ -84,7 +87,7 @@ def _write_decimal(out, at, limit, size, nodes, node, slot):
 
 @small
 def write_value(out, at, limit, op, ops, base, nodes, node, slot, symbols, symbol_starts, ranks):
-    """What is of an empty type has no bytes."""
+    """Write a value. A value of an empty type has no bytes."""
     if op == LONG:
         return faults.OK, put_number(out, at, load(place(nodes, node, slot, 8), np.int64(0)))
     if op == STRING or op == BYTES:

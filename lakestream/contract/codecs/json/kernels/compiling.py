@@ -1,4 +1,7 @@
-"""What is called by Python, and kept on disk until a file of this package changes (world/compiled/compiling.py)."""
+"""The `kernel` decorator for loops that Python calls.
+
+Compiled code stays on disk until a file of this package changes (world/compiled/compiling.py).
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Rows to columns: each is read, written again by its shape, and compared; equal is exact."""
+"""Decodes rows to columns: reads each row, writes it again by its shape, and compares; equal is exact."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -23,10 +23,11 @@ from lakestream.contract.codecs.json.kernels.writing import encoded_row
 
 @kernel
 def decode_rows(first, declared, may_grow, untried, source, fields, keys, tree, work):
-    """Decode from row `first` on: the row that would be the first of a new shape, or the number of rows at the end.
+    """Decode from row `first` on. Returns the row that would be the first of a new shape, or at the end the number of
+    rows.
 
-    The tokens of such a row are in `work`. Call again from the same row, with the shape in the tree; from `untried` on
-    a row may ask for that.
+    The tokens of such a row are in `work`. Add the shape to the tree and call again from the same row. Rows before
+    `untried` do not ask for new shapes.
     """
     count = source.offsets.size - 1
     for row in range(first, count):

@@ -1,4 +1,4 @@
-"""What can be wrong with a row, as the kernels say it and as people read it."""
+"""Faults of a row: the kernels' codes, and messages for people."""
 
 OK = 0
 (
@@ -26,10 +26,10 @@ OK = 0
 ) = range(1, 22)
 
 IN_ELEMENT = 64
-"""A bit beside the others: it is the element of a list, not the list, that is at fault."""
+"""An additional bit: the fault is in an element of a list, not in the list itself."""
 
 NESTING_MAX = 64
-"""One bit for each level, in one word."""
+"""The limit of nesting: one bit for each level, in one word."""
 
 REASONS = {
     EMPTY: "the value is empty, not a JSON object",
@@ -56,12 +56,12 @@ REASONS = {
 }
 
 _NESTED = {"struct": "object", "list": "array"}
-"""What a JSON Schema calls them."""
+"""The JSON Schema names of nested types."""
 _KINDS = {'"': "a string", "{": "an object", "[": "an array", "t": "a boolean", "f": "a boolean", "n": "null"}
 
 
 def reason(fault: int, value: bytes, at: int, *, field: str | None, declared: str) -> str:
-    """`at`: where in the value. `field`: the keys of the column that it concerns, if it does one."""
+    """`at`: the position in the value. `field`: the keys of the column concerned, if any."""
     rest = value[at : at + 16].decode("utf-8", "replace")
     found = repr(rest[0]) if rest else "the end"
     text = REASONS[fault].format(

@@ -1,4 +1,4 @@
-"""What was seen before is found by hash: keys of columns, texts of shapes, edges of the tree."""
+"""Lookups by hash: keys of columns, texts of shapes, edges of the tree."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -31,7 +31,7 @@ def edge_hash(node, literal, style):
 
 @apart
 def find_text(slots, slot_count, tries_max, contexts, addresses, lengths, context, address, length):
-    """(number of the text or -1, the slot where it is or would be; -1 where that is not among the first `tries_max`)"""
+    """(number of the text or -1, the slot where it is or would be; -1 if that is not among the first `tries_max`)"""
     slot = text_hash(context, address, length) & (slot_count - 1)
     for _ in range(tries_max):
         found = item32(slots, slot)
@@ -46,7 +46,7 @@ def find_text(slots, slot_count, tries_max, contexts, addresses, lengths, contex
 
 @small
 def child_of(tree, node, literal, style):
-    """The node behind this one for a literal and a style, or -1. Mostly that of the row before."""
+    """The child of a node for a literal and a style, or -1. It tries the previous row's child first."""
     last = item32(tree.node_last, node)
     if last >= 0 and item32(tree.node_literal, last) == literal and item32(tree.node_style, last) == style:
         return last

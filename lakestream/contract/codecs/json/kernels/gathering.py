@@ -1,4 +1,4 @@
-"""Texts that lie apart brought together, and the objects of arrays found."""
+"""Gathers scattered texts into one buffer, and finds the objects of arrays."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -12,7 +12,7 @@ from lakestream.world.compiled.addresses import byte_at
 
 @kernel
 def gather(addresses, lengths, offsets, to):
-    """Bring the texts of a column together; `offsets` become Arrow's."""
+    """Copy the texts of a column together; `offsets` become Arrow's."""
     at = np.int64(0)
     for row in range(lengths.size):
         length = np.int64(lengths[row])
@@ -23,7 +23,7 @@ def gather(addresses, lengths, offsets, to):
 
 @kernel
 def find_objects(starts, ends, addresses, lengths):
-    """The objects in proven arrays, one after another: how many. Elements that are null are left out."""
+    """Find the objects in proven arrays, in order, and return their number. Null elements are left out."""
     found = 0
     for array in range(starts.size):
         at = behind_space(starts[array] + 1, ends[array])

@@ -1,4 +1,4 @@
-"""Arrays into lists. The elements of all lists lie in one pool, in the order of the rows."""
+"""Reads arrays into lists. The elements of all lists lie in one pool, in the order of the rows."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -21,7 +21,7 @@ from lakestream.world.compiled.compiling import small
 
 @small
 def _element_value(at, end, row, column, declared, fields, work):
-    """As `value_at`, of a list's element: one that has parts does not fit."""
+    """`value_at` for an element of a list: an element that has parts does not fit."""
     kind = item64(fields.kind, column)
     byte = byte_at(at)
     if byte == 34:
@@ -50,7 +50,7 @@ def _element_value(at, end, row, column, declared, fields, work):
 
 @small
 def list_value(at, end, row, column, declared, fields, work):
-    """An array whose elements are to be of one kind. All of them are written in one style, the last one's."""
+    """Read an array of elements of one kind. All of them are written back in one style, that of the last."""
     element = item64(fields.element, column)
     spaced = item64(work.hint, column) >= styles.SPACED
     styled = True
@@ -67,7 +67,7 @@ def list_value(at, end, row, column, declared, fields, work):
                 return faults.CUT_OFF, value, UNSTYLED, 0
             fault, at, style, _ = _element_value(value, end, first + count, element, declared, fields, work)
             count += 1
-            put_item64(work.state, POOL, first + count)  # also of a row that is given up: its places are not clean
+            put_item64(work.state, POOL, first + count)  # also for a row that fails: its places are not clean
             if fault != faults.OK:
                 return fault | faults.IN_ELEMENT, at, UNSTYLED, 0
             styled = styled and style != UNSTYLED

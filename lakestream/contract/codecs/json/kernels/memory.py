@@ -1,4 +1,4 @@
-"""Memory by address: reading, writing, copying and comparing; nothing is checked here."""
+"""Unchecked memory access by address: reading, writing, copying and comparing."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -54,7 +54,7 @@ put_double = _writing(ir.DoubleType(), types.float64)
 
 @small
 def item32(array, index):
-    """An array by its address: Numba would look for negative indexes first."""
+    """An item of an array, by address: Numba would check for negative indexes first."""
     return int32_at(array + 4 * index)
 
 
@@ -109,7 +109,7 @@ def high_product(typingctx: Any, one: Any, other: Any) -> Any:
 
 @small
 def move(to, source, count):
-    """Copy; most texts are short, and a call would take longer than the bytes."""
+    """Copy bytes inline: most texts are short, and a call would take longer than the copy."""
     if count > 32:
         _copy(to, source, count)
     elif count >= 8:

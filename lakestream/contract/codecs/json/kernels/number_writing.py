@@ -1,4 +1,4 @@
-"""Whole numbers and doubles written in the styles that styles.py has."""
+"""Writes whole numbers and doubles in the styles of styles.py."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -18,13 +18,13 @@ from lakestream.contract.codecs.json.kernels.styles import DECIMALS_MAX, FIXED
 from lakestream.world.compiled.addresses import byte_at
 from lakestream.world.compiled.compiling import apart, small
 
-# How an encode failed, if not for want of room.
+# How an encode failed: for lack of room, or because a value does not fit its shape.
 NO_ROOM, NOT_OF_SHAPE = -1, -2
 NUMBER_BYTES_MAX = 48
 DIGITS_EXACT_BELOW = 1e15
-"""Decimals of 15 digits are told apart by doubles, and found again by rounding."""
+"""Doubles distinguish all decimals of 15 digits, and rounding finds them again."""
 _NEAR = 2.0**-50
-"""More than a product of doubles can be off."""
+"""More than the error of a product of doubles."""
 _MASK63 = 2**63 - 1
 _SCALE_FIRST, _SCALE_LAST = -324, 292
 
@@ -47,7 +47,7 @@ _PAIRS = np.frombuffer("".join(f"{pair:02}" for pair in range(100)).encode(), dt
 
 @small
 def _put_digits(to, number, least):
-    """A number from 0 to 2**63, with zeros in front up to `least` digits; behind it."""
+    """Write a number from 0 to 2**63, with leading zeros up to `least` digits. Returns the position behind it."""
     rest = np.uint64(number)
     count = ((64 - leading_zeros(rest | np.uint64(1))) * 1233) >> 12  # bits to digits: log10(2) is 1233 / 4096
     if rest >= _WHOLE_POWERS[count]:
@@ -78,7 +78,7 @@ def put_whole(to, number):
 
 @small
 def _put_decimal(to, digits, decimals):
-    """`digits` with a point before the last `decimals` of them."""
+    """Write `digits` with a point before the last `decimals` of them."""
     end = _put_digits(to, np.uint64(digits), decimals + 1)
     if decimals == 0:
         return end
@@ -101,7 +101,7 @@ def _rounded_product(g1, g0, cp):
 def _shortest(bits):
     """(digits, power of ten) of the shortest decimal that is nearest to no other double than this one.
 
-    Schubfach, by Raffaello Giulietti: "The Schubfach way to render doubles". `bits`: of a positive, finite double.
+    Schubfach, by Raffaello Giulietti: "The Schubfach way to render doubles". `bits` is a positive, finite double.
     """
     fraction = bits & 0xFFFFFFFFFFFFF
     exponent = bits >> 52
@@ -136,7 +136,7 @@ def _shortest(bits):
 
 @apart
 def _put_with_exponent(to, digits, exponent, style):
-    """1.5e-07 in Python's way, 1.5e-7 in JavaScript's. `exponent`: of the first digit."""
+    """1.5e-07 in Python's way, 1.5e-7 in JavaScript's. `exponent` is that of the first digit."""
     end = _put_digits(to + 1, np.uint64(digits), 1)
     put_byte(to, byte_at(to + 1))
     if end == to + 2:
@@ -150,7 +150,8 @@ def _put_with_exponent(to, digits, exponent, style):
 
 @apart
 def _put_long_number(to, number, address, style):
-    """Beyond 15 digits, or very large, or very small; `number`: the double at `address` without its sign."""
+    """Write a number of more than 15 digits, or a very large or small one. `number` is the double at `address` without
+    its sign."""
     digits, power = _shortest(int64_at(address) & 0x7FFFFFFFFFFFFFFF)
     while digits % 10 == 0:
         digits //= 10
@@ -175,7 +176,7 @@ def _put_long_number(to, number, address, style):
 
 @small
 def put_number(to, address, style):
-    """The double that is stored at `address`; behind it, or NOT_OF_SHAPE where the style cannot write it."""
+    """Write the double at `address`. Returns the position behind it, or NOT_OF_SHAPE if the style cannot write it."""
     number = abs(double_at(address))
     if int64_at(address) < 0:
         put_byte(to, 45)

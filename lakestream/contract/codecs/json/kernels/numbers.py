@@ -1,4 +1,4 @@
-"""JSON numbers read: their digits, and the styles by which these digits come back from a double."""
+"""Reads JSON numbers: their digits, and the styles in which a double gives these digits back."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -13,7 +13,7 @@ from lakestream.world.compiled.compiling import apart, small
 
 INT64_MIN, INT32_MAX = -(2**63), 2**31 - 1
 DOUBLE_WHOLE_MAX = 2**53
-"""Whole numbers up to this one are doubles without error."""
+"""Doubles represent whole numbers up to this one exactly."""
 DIGITS_EXACT = 15
 SHORT_FROM = 1e-4
 """No style writes numbers from here to 10**15 with an exponent."""
@@ -21,12 +21,12 @@ POWERS = np.array([10.0**power for power in range(DECIMALS_MAX + 1)])
 
 
 _strtod = types.ExternalFunction("strtod", types.float64(types.int64, types.int64))
-"""Rounds as IEEE 754 wants. Only for numbers that are too long for exact arithmetic."""
+"""Rounds as IEEE 754 requires. Used only for numbers that are too long for exact arithmetic."""
 
 
 @small
 def number_parts(at, end):
-    """(fault, behind it, digits as one number, how many of them count, decimals or -1, last is 0, has an exponent)"""
+    """(fault, behind it, digits as one number, how many are significant, decimals or -1, last is 0, has an exponent)"""
     start = at
     if byte_at(at) == 45:
         at += 1
@@ -80,7 +80,7 @@ def number_parts(at, end):
 
 @apart
 def long_number(at, end, scratch):
-    """The double nearest to a proven number, whatever its length."""
+    """The double nearest to a proven number of any length."""
     move(scratch, at, end - at)
     put_byte(scratch + end - at, 0)
     return _strtod(scratch, np.int64(0))
@@ -97,7 +97,7 @@ def _double_style_fits(style, decimals, last_is_zero):
 
 @small
 def double_style(hint, decimals, last_is_zero):
-    """As in the row before if that fits: 1.25 and 1.50 are then both of two decimals."""
+    """The previous row's style if it fits: 1.25 and 1.50 then both have two decimals."""
     if _double_style_fits(hint, decimals, last_is_zero):
         return hint
     if decimals < 0:

@@ -1,4 +1,4 @@
-"""Members of the outermost object that have no column, kept together in one."""
+"""Collects the members of the outermost object that have no column in one column."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -17,8 +17,8 @@ from lakestream.world.compiled.compiling import apart
 
 @apart
 def rest_value(at, end, row, fields, keys, work):
-    """Members that have no column, from the first one's key on: (fault, position, style). They are added to what the
-    row had of such; only one stretch of them can be written again."""
+    """Read consecutive members without a column, from the first one's key on: (fault, position, style). They are
+    appended to the row's earlier ones; a row with more than one such stretch cannot be written again."""
     start = at
     behind = at
     while True:

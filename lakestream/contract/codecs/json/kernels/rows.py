@@ -1,4 +1,4 @@
-"""One row into columns: down the tree of known shapes, and key by key where it ends."""
+"""Reads one row into columns: down the tree of known shapes, and key by key where it ends."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -28,13 +28,13 @@ from lakestream.contract.codecs.json.kernels.views import LEFT, LITERAL_SLOTS, O
 from lakestream.world.compiled.addresses import byte_at
 from lakestream.world.compiled.compiling import apart, small
 
-# Where a row's walk ended, if not at the node of a shape.
+# How a row's walk ended, if not at the node of a shape.
 NEW_SHAPE, NO_SHAPE = -1, -2
 
 
 @apart
 def _leave(tree, node, fields, row, work):
-    """Step off the tree: from here on keys are checked one by one against those above."""
+    """Leave the tree: from here on each key is checked against the row's earlier keys."""
     put_item64(work.state, LEFT, node)
     put_item64(work.state, TOKENS, 0)
     put_item64(work.state, OPENS, 0)
@@ -50,7 +50,7 @@ def _leave(tree, node, fields, row, work):
 
 @small
 def _context_behind(tree, node, fields):
-    """In which object a row is behind the value of this node."""
+    """The object that the row is in behind the value of this node."""
     if node == 0:
         return np.int64(TOP)
     return item64(fields.parent, item64(tree.literal_column, item32(tree.node_literal, node)))
@@ -68,7 +68,7 @@ def _note_token(work, at, length, style, column):
 
 @small
 def row_read(row, at, end, declared, fields, keys, tree, work):
-    """(fault, where, column that it concerns or -1, node of the row's shape, or NEW_SHAPE, or NO_SHAPE)"""
+    """(fault, position, column concerned or -1, node of the row's shape, or NEW_SHAPE, or NO_SHAPE)"""
     node = np.int64(0)
     context = np.int64(TOP)
     on_tree = True
@@ -152,7 +152,7 @@ def row_read(row, at, end, declared, fields, keys, tree, work):
             fault, after, style, kind = value_at(value, end, row, column, declared, fields, work)
         if fault != faults.OK:
             if fault == DEEPER or (not is_rest and column >= 0 and column == fields.rest):
-                put_int32(tree.node_last + 4 * node, -1)  # that guess misleads: look closer
+                put_int32(tree.node_last + 4 * node, -1)  # the guess was wrong: look closer
                 continue
             return fault, after, column, NO_SHAPE
         if style == styles.NULL and column >= 0:
@@ -184,7 +184,7 @@ def row_read(row, at, end, declared, fields, keys, tree, work):
 
 @apart
 def clear_row(fields, row):
-    """Null in every column: whatever the row had stored before its fault was found."""
+    """Set every column of the row to null, whatever it had stored before its fault was found."""
     for column in range(fields.columns):
         kind = item64(fields.kind, column)
         if kind != NOTHING and item64(fields.parent, column) != ELEMENT:

@@ -1,6 +1,6 @@
-"""Strings, numbers and words into columns: (fault, position, style, kind of value).
+"""Reads strings, numbers and words into columns: (fault, position, style, kind of value).
 
-A value that a column cannot hold is a fault where a schema declares the column; else it is null there, unstyled.
+A value that a column cannot hold is a fault if a schema declares the column; otherwise it is null there, unstyled.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
@@ -64,13 +64,13 @@ def store_text(fields, work, column, row, address, length, style):
 
 @small
 def holds_raw(kind, declared):
-    """A string column without a schema takes other values as their JSON."""
+    """Whether the column takes any JSON as text: a string column without a schema takes other values as their JSON."""
     return kind == TEXT or (kind == STRING and not declared)
 
 
 @apart
 def _escaped_style(hint, quote, after, text, length, scratch):
-    """The style that gives the string from its quote on, escapes and all."""
+    """The style that writes the string with exactly these escapes, or UNSTYLED."""
     for style in (hint, styles.PLAIN, styles.ASCII, styles.HTML, styles.HTML_QUOTED):
         if style >= styles.PLAIN:
             behind = put_string(scratch, text, length, style)
@@ -112,7 +112,7 @@ def string_value(at, end, row, column, kind, declared, fields, work):
 
 @apart
 def _style_by_trial(hint, decimals, at, end, number, scratch):
-    """The style that gives these digits, or UNSTYLED."""
+    """The style that writes exactly these digits, or UNSTYLED."""
     put_double(scratch, number)
     text = scratch + 8
     fixed = FIXED + decimals if 0 < decimals <= DECIMALS_MAX else styles.SHORT
@@ -189,5 +189,5 @@ def word_value(at, end, row, column, kind, declared, fields, work):
 
 @small
 def is_misfit(fault):
-    """Whether the value is to blame, not what follows."""
+    """Whether the fault lies in the value itself, not behind it."""
     return fault == faults.MISFIT or fault == faults.TOO_LARGE or fault == faults.SURROGATE

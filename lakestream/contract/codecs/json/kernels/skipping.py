@@ -1,4 +1,4 @@
-"""Over values whatever they are, proven to be JSON on the way: (fault, position behind, or of the fault)."""
+"""Skips values of any kind, and proves that they are JSON: (fault, position behind, or of the fault)."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -35,7 +35,7 @@ def behind_space(at, end):
 
 @small
 def is_word(at, end, length, first_four):
-    """Whether true, null or (f)alse stands here; `first_four`: its letters as a little-endian number."""
+    """Whether true, null or (f)alse stands here; `first_four` has its letters as a little-endian number."""
     return at + length <= end and half_word_at(at + length - 4) == first_four
 
 
@@ -87,7 +87,7 @@ def nested_end(at, end):
     levels = np.uint64(0)
     depth = 0
     while True:
-        # a value is due
+        # a value must follow
         if at >= end:
             return faults.CUT_OFF, at
         byte = byte_at(at)
@@ -171,7 +171,7 @@ def array_kinds(at, end):
 
 @small
 def key_at(at, end):
-    """(fault, where; key, behind it, flags, position of the value); `at`: where the key is due"""
+    """(fault, its position; key, position behind it, flags, position of the value); the key must begin at `at`"""
     if at >= end:
         return faults.CUT_OFF, at, at, at, 0, at
     if byte_at(at) != 34:

@@ -1,4 +1,4 @@
-"""From one value to the next: over commas, keys and brackets, into objects that are structs and out of them."""
+"""Steps from one value to the next: over commas, keys and brackets, into objects that are structs and out of them."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -30,7 +30,7 @@ def open_struct(work, fields, struct, row):
 
 @apart
 def plain_slot(at, end, first):
-    """As `next_slot`, of the outermost object, up to a value whatever it is: (fault, where, whether the row ends)"""
+    """`next_slot` for the outermost object, up to a value of any kind: (fault, position, whether the row ends)"""
     at = behind_space(at, end)
     if at >= end:
         return (faults.EMPTY if first else faults.CUT_OFF), at, False
@@ -50,11 +50,11 @@ def plain_slot(at, end, first):
 
 @apart
 def next_slot(at, end, row, first, context, counted, declared, fields, keys, work):
-    """From behind a value, or from the start of a row, to the next value that has a slot, or to the row's end.
+    """Step from behind a value, or from the start of a row, to the next value that has a slot, or to the row's end.
 
-    (fault, position of the value or of the fault, column or -1, number of the unknown key or -1, in which object)
-    On the way objects end and others begin. `counted`: the row has left the tree. Its keys are checked then, and the
-    columns of keys are looked up; otherwise only those that may lead into an object.
+    Returns (fault, position of the value or of the fault, column or -1, number of the unknown key or -1, object it is
+    in). On the way objects may end and others begin. `counted`: the row has left the tree, so all keys are checked and
+    their columns looked up; otherwise only those of keys that may lead into an object.
     """
     none = np.int64(-1)
     opened = False

@@ -1,4 +1,4 @@
-"""Texts written as JSON strings, in the styles that styles.py has."""
+"""Writes texts as JSON strings, in the styles of styles.py."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -11,10 +11,10 @@ from lakestream.world.compiled.addresses import byte_at
 from lakestream.world.compiled.compiling import apart, small
 
 ESCAPED_BYTES_MAX = 6
-"""A character as \\u00xx. One of several bytes takes less for each."""
+"""The size of a character as \\u00xx. A character of several bytes takes less for each byte."""
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 _SHORT_ESCAPES = np.frombuffer(b"\0\0\0\0\0\0\0\0btn\0fr" + bytes(18), dtype=np.uint8)
-"""The letter of a control character that has one."""
+"""The letter of each control character that has a short escape."""
 
 
 @small
@@ -28,7 +28,7 @@ def _put_hex_escape(to, unit):
 
 @small
 def _put_escaped_character(to, at):
-    """A character of several bytes as \\uxxxx: (behind what was written, behind the character)"""
+    """Write a character of several bytes as \\uxxxx: (position behind the output, position behind the character)"""
     lead = byte_at(at)
     if lead < 0xE0:
         return _put_hex_escape(to, ((lead & 0x1F) << 6) | (byte_at(at + 1) & 0x3F)), at + 2
@@ -47,7 +47,7 @@ def _put_escaped_character(to, at):
 
 @small
 def _is_html(byte, style):
-    """Whether the style escapes an ASCII character because HTML or JavaScript would take it for their own."""
+    """Whether the style escapes an ASCII character because it has a meaning in HTML or JavaScript."""
     if style < styles.HTML:
         return False
     if style == styles.HTML_QUOTED and (byte == 61 or byte == 39):
@@ -57,13 +57,13 @@ def _is_html(byte, style):
 
 @small
 def _is_line_separator(at, end):
-    """U+2028 and U+2029, which JavaScript took for ends of lines."""
+    """U+2028 and U+2029, which older JavaScript took for ends of lines."""
     return at + 2 < end and byte_at(at) == 0xE2 and byte_at(at + 1) == 0x80 and (byte_at(at + 2) | 1) == 0xA9
 
 
 @apart
 def _put_odd_text(to, at, end, style):
-    """The rest of a text from its first byte that is not plain."""
+    """Write the rest of a text, from its first byte that is not plain."""
     while at < end:
         byte = byte_at(at)
         if byte >= 128:
@@ -98,7 +98,7 @@ def _put_odd_text(to, at, end, style):
 
 @apart
 def plain_in_style(at, end, style):
-    """The first of plain bytes that this style escapes all the same, or `end`."""
+    """The first plain byte that this style escapes all the same, or `end`."""
     while at < end and not (byte_at(at) == 127 and style == styles.ASCII) and not _is_html(byte_at(at), style):
         at += 1
     return at
@@ -106,7 +106,7 @@ def plain_in_style(at, end, style):
 
 @small
 def put_string(to, at, length, style):
-    """With its quotes. Needs room for six times its bytes."""
+    """Write a text with its quotes. Needs room for six times its bytes."""
     put_byte(to, 34)
     to += 1
     end = at + length

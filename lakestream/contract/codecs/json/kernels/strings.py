@@ -1,6 +1,6 @@
-"""JSON strings read: where they end, what is wrong with them, and their text without escapes.
+"""Reads JSON strings: where they end, their faults, and their text without escapes.
 
-Eight bytes are looked at together. Most strings are plain: no escapes, and nothing but ASCII.
+Eight bytes are inspected together. Most strings are plain: no escapes, and nothing but ASCII.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
@@ -25,7 +25,7 @@ def _zero_bytes(word):
 def _special_bytes(word):
     """The highest bit of each byte that is a quote, a backslash, a control character, or not ASCII.
 
-    Behind the first such byte others may be marked by mistake.
+    Only the first mark is reliable: bytes behind it may be marked by mistake.
     """
     return (
         _zero_bytes(word ^ np.uint64(0x2222222222222222))
@@ -37,7 +37,7 @@ def _special_bytes(word):
 
 @small
 def _short_word(at, count):
-    """Less than eight bytes, with spaces behind them."""
+    """Less than eight bytes as a word, padded with spaces."""
     word = np.uint64(_SPACES) << np.uint64(8 * count)
     if count >= 4:
         word |= np.uint64(half_word_at(at)) | (np.uint64(half_word_at(at + count - 4)) << np.uint64(8 * count - 32))
@@ -90,7 +90,7 @@ HAS_ESCAPES, NOT_ASCII, HALF_SURROGATE = 1, 2, 4
 
 @small
 def _escape_end(at, end):
-    """(behind the escape whose backslash stands here, or -1; whether it is half a surrogate pair)"""
+    """(position behind the escape whose backslash stands here, or -1; whether it is half a surrogate pair)"""
     if at + 1 >= end:
         return -1, False
     letter = byte_at(at + 1)
@@ -147,7 +147,7 @@ def string_end(at, end):
 
 @small
 def _put_character(to, code):
-    """As UTF-8; behind it."""
+    """Write a character as UTF-8. Returns the position behind it."""
     if code < 0x80:
         put_byte(to, code)
         return to + 1
@@ -169,7 +169,7 @@ def _put_character(to, code):
 
 @apart
 def unescaped(at, end, to):
-    """Write a proven string without its escapes: how many bytes, never more than with them."""
+    """Write a proven string without its escapes. Returns its length, which is never more than with them."""
     start = to
     while at < end:
         byte = byte_at(at)

@@ -1,28 +1,28 @@
-"""Styles: the ways in which a value may be written, with the letters that templates have for them.
+"""Styles: the ways to write a value, with their letters in templates.
 
-These letters are stored in the files of tables. A style's meaning never changes; another meaning gets another letter.
+Table files store these letters. The meaning of a style never changes; another meaning gets another letter.
 """
 
 END, NULL, BOOLEAN, WHOLE, RAW = 0, 1, 2, 3, 4
-"""No value but the end of the object; always null; true or false; a whole number; any JSON, byte for byte.
+"""The end of the object instead of a value; always null; true or false; a whole number; any JSON, byte for byte.
 
-Where a column is null, every style writes null.
+If a column is null, every style writes null.
 """
 
 PLAIN, ASCII = 5, 6
-"""Strings. Both escape quotes, backslashes and control characters, shortly where JSON can, else as \\u00xx.
+"""Strings. Both escape quotes, backslashes and control characters, in the short form if JSON has one, else as \\u00xx.
 
 `ASCII` writes everything beyond printable ASCII as \\uxxxx, in lower case, with surrogate pairs.
 """
 
 HTML, HTML_QUOTED = 7, 8
-"""Strings again: besides, < > & and the two line separators of Unicode are escaped (Go); and also = and ' (Gson)."""
+"""Strings that also escape < > & and the two line separators of Unicode (Go); HTML_QUOTED also = and ' (Gson)."""
 
 STRINGS = (PLAIN, ASCII, HTML, HTML_QUOTED)
-"""Numbers in a row, and RAW before them: the kernels count on it."""
+"""Consecutive numbers, right behind RAW: the kernels rely on it."""
 
 SHORT, SHORT_WITH_POINT = 9, 10
-"""Numbers with as few digits as tell the double from all others, as JavaScript and as Python write them.
+"""Numbers with the fewest digits that identify the double, as JavaScript and as Python write them.
 
 JavaScript writes 1, 1e-7 and 1e+21, Python 1.0, 1e-07 and 1e+16, each from there on with an exponent.
 """
@@ -30,17 +30,17 @@ JavaScript writes 1, 1e-7 and 1e+21, Python 1.0, 1e-07 and 1e+16, each from ther
 FIXED = 32
 """FIXED + n: numbers with n decimals."""
 DECIMALS_MAX = 22
-"""Powers of ten up to this one are doubles without error."""
+"""Doubles represent powers of ten up to this one exactly."""
 
 LISTS, SPACED = 64, 128
-"""LISTS + style: an array whose elements are all of that style, with nothing but commas between them. SPACED + style:
-with a space after each comma."""
+"""LISTS + style: an array whose elements all have that style, with only commas between them. SPACED + style: with a
+space after each comma."""
 
 REST = 255
-"""Members that have no column, as they were written, one after another."""
+"""Members without a column, as they were written, one after another."""
 
 UNSTYLED = -1
-"""No style would give these bytes again."""
+"""No style gives these bytes back."""
 
 _LETTERS = {NULL: "n", BOOLEAN: "b", WHOLE: "i", RAW: "j", PLAIN: "s", ASCII: "a", SHORT: "d0", SHORT_WITH_POINT: "d1"}
 _LETTERS |= {HTML: "h", HTML_QUOTED: "q", REST: "r"}

@@ -1,6 +1,6 @@
-"""Keys that no column has: counted by object and kind of value, for the columns that they may become.
+"""Counts keys that no column has, by object and kind of value, for the columns that they may become.
 
-Only rows without a fault count, hence the notes of a row are kept apart until it ends.
+Only rows without a fault count, so the notes of a row are kept apart until it ends.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
@@ -25,13 +25,13 @@ from lakestream.world.compiled.compiling import apart, small
 
 @small
 def context_of(unknown):
-    """An object that has no column, as a context."""
+    """The context number of an object that has no column."""
     return DONE - 1 - unknown
 
 
 @apart
 def outer_of(context, fields, work):
-    """The object around an object."""
+    """The context of the object around an object."""
     if context > TOP:
         return item64(fields.parent, context)
     return item64(work.unknown_context, DONE - 1 - context)
@@ -48,7 +48,7 @@ def depth_of(context, fields, work):
 
 @apart
 def seen_unknown(context, address, length, fields, work):
-    """(number of the unknown key or -1 where no more are counted, whether this row had it before)"""
+    """(number of the unknown key or -1 if no more are counted, whether this row had it before)"""
     found, slot = find_text(
         work.unknown_slots,
         UNKNOWN_SLOTS,
@@ -81,7 +81,7 @@ def seen_unknown(context, address, length, fields, work):
 
 @small
 def note_unknown(work, unknown, kind, at, end):
-    """`at`, `end`: where its value stands."""
+    """Note an unknown key of this row. Its value stands from `at` to `end`."""
     now = item64(work.state, UNKNOWN_NOW)
     put_item64(work.unknown_now, now, unknown)
     put_item64(work.unknown_now_kind, now, kind)

@@ -1,4 +1,4 @@
-"""A value of any kind into its column."""
+"""Reads a value of any kind into its column."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 

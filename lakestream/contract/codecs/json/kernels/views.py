@@ -1,36 +1,36 @@
-"""What the kernels are given: values, columns, keys, known shapes, and room to work in; mostly as addresses.
+"""The arguments of the kernels: values, columns, keys, known shapes, and buffers to work in; mostly as addresses.
 
-Numba would compile anew for every number of buffers, and an array is seven numbers for it, all of which are handed on
-with every call that is not inlined. The callers keep the buffers alive.
+With arrays, Numba would compile again for every number of buffers. It also passes an array as seven numbers in every
+call that is not inlined. The callers keep the buffers alive.
 """
 
 from typing import Any, NamedTuple
 
-# Numbers that a decode carries on, in Work.state.
+# Numbers in Work.state that a decode carries from row to row.
 ARENA, STAMP, LEFT, TOKENS, UNKNOWN, UNKNOWN_NOW, OPENS, POOL, REST_START, REST_END, ARRAYS = range(11)
 STATES = 11
 
-# Sizes of hash tables: powers of two, and twice of what they may hold.
+# Sizes of hash tables: powers of two, twice the number of entries.
 LITERAL_SLOTS, EDGE_SLOTS, UNKNOWN_SLOTS = 1 << 13, 1 << 16, 1 << 15
 UNKNOWN_TRIES_MAX = 128
-"""Keys whose hashes were made to collide are not worth a longer search."""
+"""A longer search would serve only keys made to collide."""
 UNKNOWN_MAX = UNKNOWN_SLOTS // 2
-"""Different keys without a column of which one decode takes note, to see those that occur twice in a row."""
+"""Distinct keys without a column that one decode notes, so that it finds keys that occur twice in a row."""
 ARRAYS_MAX = 1 << 14
-"""Arrays of objects without a column that are looked into after one decode: so many tell what their objects have."""
+"""Arrays of objects without a column that are inspected after one decode: enough to find the type of their objects."""
 
 
 class Source(NamedTuple):
-    """Values as Arrow has them."""
+    """Values in Arrow's layout."""
 
     address: int
     offsets: Any
 
 
 class Fields(NamedTuple):
-    """Columns. Addresses of arrays of 64 bits, which have a place for each column; these hold addresses themselves.
+    """Columns, as addresses of 64-bit arrays with an entry for each column; most entries are addresses themselves.
 
-    Strings are given by the addresses and lengths of their bytes, wherever those lie.
+    Strings are given by the addresses and lengths of their bytes.
     """
 
     columns: int
@@ -40,15 +40,15 @@ class Fields(NamedTuple):
     valid: int
     """0: nothing is null."""
     first_bit: int
-    """Of row 0, in the bitmaps: slices of Arrow arrays start anywhere."""
+    """The bit of row 0 in the bitmaps: slices of Arrow arrays start anywhere."""
     parent: int
-    """Number of the struct that a column is in, or TOP, or ELEMENT."""
+    """The number of the struct that holds the column, or TOP, or ELEMENT."""
     depth: int
-    """How many structs it is in."""
+    """The number of structs around it."""
     element: int
-    """Lists: number of the column that their elements are."""
+    """Lists: the column number of their elements."""
     rest: int
-    """Number of the column that takes what has none, itself; -1: there is no such column."""
+    """A number, not an address: the column for members without a column; -1: there is none."""
 
 
 class Keys(NamedTuple):
@@ -63,7 +63,7 @@ class Keys(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """The known shapes, as arrays or by the addresses of those; see tree.py. Of literals 64 bits, else 32."""
+    """The known shapes (tree.py), as arrays or their addresses. Arrays of literals have 64 bits, the others 32."""
 
     literal_context: Any
     literal_address: Any
@@ -82,25 +82,25 @@ class Tree(NamedTuple):
     token_column: Any
     literal_opens: Any
     opened: Any
-    """Structs that begin within a literal: from `literal_opens` of it to that of the next."""
+    """Structs that begin within a literal: from its `literal_opens` to that of the next."""
     shape_opens: Any
     shape_opened: Any
     """The same for whole shapes."""
 
 
 class Work(NamedTuple):
-    """What a decode writes besides columns: arrays or their addresses, of 64 bits; of rows 32, but for
-    `exact` and `fault`, which have 8."""
+    """Everything that a decode writes besides columns, as arrays or their addresses, of 64 bits. Arrays with an entry
+    for each row have 32 bits, except `exact` and `fault`, which have 8."""
 
     arena: Any
-    """Room for strings without their escapes: as much as all rows have bytes."""
+    """Room for strings without their escapes: as many bytes as all rows have."""
     rest_arena: Any
-    """As much for what has no column."""
+    """Room of the same size for members without a column."""
     scratch: Any
     scratch_end: Any
     state: Any
     hint: Any
-    """By column: the style of the value before. Nulls are written in any style, so they take on this one."""
+    """By column: the style of the previous value. Every style writes nulls alike, so they take on this one."""
     seen: Any
     token_at: Any
     token_length: Any
@@ -109,7 +109,7 @@ class Work(NamedTuple):
     open_at: Any
     open_column: Any
     unknown_slots: Any
-    """Of 32 bits; this and the next as those of keys."""
+    """Of 32 bits. This array and the following ones are like those of keys."""
     unknown_context: Any
     unknown_address: Any
     unknown_length: Any
@@ -124,7 +124,7 @@ class Work(NamedTuple):
     array_unknown: Any
     array_at: Any
     array_end: Any
-    """Arrays of objects that no column has: of which key, and where they stand."""
+    """Arrays of objects that no column has: their key's number, and their positions."""
     shape: Any
     exact: Any
     fault: Any

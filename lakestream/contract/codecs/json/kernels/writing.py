@@ -1,4 +1,4 @@
-"""Columns to bytes: rows written by their shapes."""
+"""Columns to bytes: writes rows by their shapes."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -41,7 +41,7 @@ def _put_boolean(to, true):
 
 @small
 def _put_element(to, stop, row, column, style, fields):
-    """A value of a list, which has no parts: the position behind it, or NO_ROOM, or NOT_OF_SHAPE."""
+    """Write an element of a list, which has no parts: the position behind it, or NO_ROOM, or NOT_OF_SHAPE."""
     if not has_bit(item64(fields.valid, column), item64(fields.first_bit, column) + row):
         put_int32(to, NULL)
         return to + 4
@@ -90,7 +90,7 @@ def _put_list(to, stop, row, column, style, fields):
 
 @apart
 def _put_rest(to, stop, row, column, fields):
-    """Members without the brackets that stand around them in the column."""
+    """Write the members without the braces that are around them in the column."""
     text = int64_at(item64(fields.values, column) + 8 * row)
     length = int32_at(item64(fields.lengths, column) + 4 * row)
     if length < 2:
@@ -156,7 +156,7 @@ def encoded_row(row, shape, tree, fields, to, stop):
 
 @kernel
 def encode_rows(first, shapes, tree, fields, to, stop, offsets):
-    """Write rows from `first` on behind each other: (how far it came, position, or what went wrong with that row)."""
+    """Write rows from `first` on, one behind the other: (the row reached, the position, or that row's failure)."""
     start = to
     to += np.int64(offsets[first])
     for row in range(first, shapes.size):

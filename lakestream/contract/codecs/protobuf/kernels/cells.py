@@ -1,4 +1,4 @@
-"""What the kernels work on: a program's tables, and the cells, levels and owners of one batch. See tables.py."""
+"""The data of the kernels: a program's tables, and the cells, levels and owners of one batch. See tables.py."""
 
 from typing import Any, NamedTuple
 
@@ -7,12 +7,12 @@ class CellTables(NamedTuple):
     messages: Any
     fields: Any
     level_widths: Any
-    """How many cells an entry of the level has."""
+    """The number of cells that an entry of the level has."""
 
 
 class Cells(NamedTuple):
     bases: Any
-    """Where a node's cells begin."""
+    """Where each node's cells begin."""
     numbers: Any
     lengths: Any
     valid: Any
@@ -20,12 +20,12 @@ class Cells(NamedTuple):
 
 class Levels(NamedTuple):
     counts: Any
-    """Entries so far."""
+    """The number of entries so far."""
     before: Any
-    """The same before the row that is being read."""
+    """The number of entries before the row that is being read."""
     sizes: Any
-    """Entries for which there is room."""
+    """The number of entries for which there is room."""
     bases: Any
-    """Where a level's owners begin."""
+    """Where each level's owners begin."""
     owners: Any
-    """The row to which an entry belongs."""
+    """The row of each entry."""

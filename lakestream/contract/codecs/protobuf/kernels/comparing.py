@@ -1,4 +1,4 @@
-"""Which values were written as they had been read: same_rows."""
+"""Compares written values with the original ones: same_rows."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -17,7 +17,7 @@ def same_rows(data, offsets, other, other_offsets, same):
         equal = length == np.int64(other_offsets[row + 1]) - other_at
         if equal:
             different = np.uint8(0)
-            for k in range(length):  # to the end, since a loop without a way out is one of few steps
+            for k in range(length):  # to the end: without an early exit, the compiler vectorizes the loop
                 different |= data[at + k] ^ other[other_at + k]
             equal = different == 0
         same[row] = equal

@@ -1,4 +1,4 @@
-"""Values to cells: read_rows."""
+"""Reads values into cells: read_rows."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -12,7 +12,8 @@ from lakestream.world.compiled.compiling import small
 
 @small
 def _behind_prefix(buffer, at, end, prefix, other_prefix):
-    """The position behind what names the message, in one of its two forms; -1 if another message is named."""
+    """The position behind the prefix of the message, in one of its two forms; -1 if the prefix names another
+    message."""
     if end - at >= prefix.size:
         same = True
         for k in range(prefix.size):
@@ -29,9 +30,9 @@ def _behind_prefix(buffer, at, end, prefix, other_prefix):
 
 @kernel
 def read_rows(buffer, offsets, prefix, other_prefix, tables, cells, levels, faults, stack, write):
-    """Read all rows that have no fault yet. Without `write` they are only checked, and levels counted.
+    """Read all rows that have no fault yet. Without `write` it only checks them and counts levels.
 
-    Where a row turns out to be faulty it leaves no entries, and its own cells are empty again.
+    A faulty row leaves no entries, and its own cells are cleared again.
     """
     stack[0, FRAME_MESSAGE] = 0
     for row in range(offsets.size - 1):

@@ -1,4 +1,4 @@
-"""Cells to values: write_rows."""
+"""Writes values from cells: write_rows."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -11,7 +11,7 @@ from lakestream.contract.codecs.protobuf.kernels.tables import FRAME_MESSAGE
 
 @kernel
 def write_rows(out, prefix, tables, cells, offsets, stack):
-    """All rows, the last one first, at the end of `out`: where the first begins; -1 where there is no room."""
+    """Write all rows, the last one first, at the end of `out`. Returns where the first begins, or -1 without room."""
     at = np.int64(out.size)
     stack[0, FRAME_MESSAGE] = 0
     for row in range(offsets.size - 2, -1, -1):

@@ -1,4 +1,4 @@
-"""Entries of a level: one for each element of a repeated field; and which field of a oneof an entry has."""
+"""Adds entries to levels, one for each element of a repeated field, and notes which field of a oneof an entry has."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -8,9 +8,10 @@ from lakestream.world.compiled.compiling import small
 
 @small
 def entry_of(field, tables, levels, cells, entry, row, budget, write):
-    """(fault, entry, budget left) for a value of a field: a new entry where it is repeated, else that of its message.
+    """(fault, entry, budget left) for a value of a field: a new entry if the field is repeated, otherwise its
+    message's.
 
-    `budget`: cells that the row may still take.
+    `budget`: the number of cells that the row may still take.
     """
     level = tables.fields[field, LEVEL]
     if level < 0:
@@ -28,7 +29,7 @@ def entry_of(field, tables, levels, cells, entry, row, budget, write):
 
 @small
 def choose(field, fields, cells, entry):
-    """Note which field of a oneof an entry has. False: it has another one already."""
+    """Note which field of a oneof an entry has. False if it has another one already."""
     at = cells.bases[fields[field, ONEOF]] + entry
     if cells.numbers[at] != 0 and cells.numbers[at] != field + 1:
         return False

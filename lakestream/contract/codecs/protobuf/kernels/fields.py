@@ -1,4 +1,4 @@
-"""The field that a tag names, and what no field is known for passed over."""
+"""Finds the field of a tag, and skips values of unknown fields."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -19,7 +19,7 @@ from lakestream.world.compiled.compiling import small
 
 @small
 def field_of(fields, first, last, cursor, number):
-    """Fields mostly come in order, so the next one is likely; else it is searched for."""
+    """The field with this number. Fields mostly come in order, so the next one is tried before a search."""
     if cursor < last and fields[cursor, NUMBER] == number:
         return cursor
     low = first
@@ -37,7 +37,7 @@ def field_of(fields, first, last, cursor, number):
 
 @small
 def skipped(buffer, at, end, wire):
-    """The position behind a value of no known field; past `end` if it does not end there."""
+    """The position behind a value of an unknown field; past `end` if the value does not end there."""
     if wire == VARINT:
         _, at = varint_at(buffer, at, end, VARINT_BYTES_MAX)
         return at

@@ -1,4 +1,4 @@
-"""Texts and bytes gathered from where they stand in the values: gather."""
+"""Gathers texts and bytes from their positions in the values: gather."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -10,7 +10,7 @@ from lakestream.world.compiled.copying import copy
 
 @kernel
 def gather(source, positions, lengths, offsets, out):
-    """Texts or bytes from where they stand in the values, one behind the other. False: there is no room."""
+    """Copy texts or bytes from their positions in the values, one behind the other. False if there is no room."""
     at = np.int64(0)
     for k in range(positions.size):
         length = np.int64(lengths[k])

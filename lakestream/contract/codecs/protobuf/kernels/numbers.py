@@ -1,4 +1,4 @@
-"""Numbers as Protobuf frames them: varints, and four or eight bytes, the lowest first."""
+"""Protobuf's encodings of numbers: varints, and four or eight bytes, the lowest first."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
 
@@ -75,7 +75,7 @@ def number_at(buffer, at, end, wire, op):
 
 @small
 def put_varint(out, at, raw):
-    """In front of `at`: where it begins."""
+    """Write a varint in front of `at`. Returns where it begins."""
     size = 1
     rest = raw >> np.uint64(7)
     while rest:

@@ -1,8 +1,8 @@
-"""One message with all that is in it, read field by field into cells.
+"""Reads one message with all messages in it, field by field, into cells.
 
-Values are hostile until proven otherwise: nothing is read past the end of the message that it stands in, no length is
-believed before it is compared with what is left, and a failed read returns a position past the end, which no later
-comparison lets through.
+Values are hostile until proven otherwise: nothing is read past the end of its message, no length is believed before it
+is compared with the bytes left, and a failed read returns a position past the end, which no later comparison lets
+through.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
@@ -65,7 +65,7 @@ def _blame(fault, field, number, have, need):
 
 @small
 def _number_fault(fault, field, number, have, wire):
-    """Of a number that does not end within the `have` bytes that are left."""
+    """Note and return the fault of a number that does not end within the `have` bytes that are left."""
     _blame(fault, field, number, have, 8 if wire == FIXED64 else 4)
     return NO_END if wire == VARINT else TRUNCATED
 
@@ -84,7 +84,7 @@ def _is_utf8(at, end):
 
 @small
 def read_row(buffer, at, end, row, tables, cells, levels, fault, stack, write):
-    """One message with all in it: OK, or what is wrong with it."""
+    """Read one message with everything in it. Returns OK or the fault."""
     fields = tables.fields
     budget = CELLS_SPARE + CELLS_PER_BYTE_MAX * (end - at)
     depth = 0

@@ -1,7 +1,7 @@
-"""One message with all that is in it, written from its end to its beginning.
+"""Writes one message with all messages in it, from its end to its beginning.
 
-The length of a message, which stands before it, is known once the message is written, and nothing is measured first.
-What is written was taken from columns by this room; its room is checked all the same.
+The length of a message stands before it. Written backwards, it is known when it is needed, and nothing is measured
+first. The cells come from columns that this package took apart; the room is checked all the same.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable"
@@ -62,7 +62,7 @@ def _is_written(cells, cell, presence, op):
 
 @small
 def _put_elements(out, at, fields, field, cells, entry):
-    """The numbers, texts or bytes of a repeated field, last one first. -1: there is no room."""
+    """Write the numbers, texts or bytes of a repeated field, last one first. -1 without room."""
     number = fields[field, NUMBER]
     wire = fields[field, WIRE]
     op = fields[field, OP]
@@ -89,7 +89,7 @@ def _put_elements(out, at, fields, field, cells, entry):
 
 @small
 def put_row(out, at, row, tables, cells, stack):
-    """The message of one row, in front of `at`: where it begins; -1 where there is no room."""
+    """Write the message of one row in front of `at`. Returns where it begins, or -1 without room."""
     fields = tables.fields
     depth = 0
     entry = row

@@ -1,11 +1,11 @@
-"""The tables that a program is made of: what their columns mean, and the numbers that stand in them.
+"""The tables of a program: the meaning of their columns, and the numbers in them.
 
     message   FIRST END             its fields in the table of fields, which are in the order of their numbers
     field     NUMBER WIRE OP ...    how it is read and written, and into which node
 
 A *node* is a run of cells, one for each entry of its *level*. Level 0 has an entry for each row; each repeated field
-opens a level of its own, with an entry for each element. A cell is a number; of text and bytes, where they begin, with
-their length beside it; of a repeated field, how many elements it has.
+opens a level of its own, with an entry for each element. A cell holds a number; for text and bytes it holds their
+start, with their length in a parallel array; for a repeated field, the number of its elements.
 """
 
 MESSAGE_FIRST, MESSAGE_END = range(2)
@@ -23,14 +23,14 @@ INT32, UINT32, INT64, ZIGZAG32, ZIGZAG64, BOOL, FOUR_UNSIGNED, FOUR_SIGNED, EIGH
     13
 )
 
-# PRESENCE: whether a field may be absent. IMPLICIT: what is absent has the default, and the default is not written.
+# PRESENCE: whether a field may be absent. IMPLICIT: an absent field has the default, and the default is not written.
 IMPLICIT, EXPLICIT, ALWAYS = range(3)
 
-# A frame of the stack that kernels keep of the messages that they are in.
+# A frame of the stack of open messages.
 FRAME_MESSAGE, FRAME_ENTRY, FRAME_END, FRAME_CURSOR, FRAME_LEFT = range(5)
 FRAME_COLUMNS = 5
 
-# What went wrong with a row.
+# Faults of a row.
 OK, NO_TAG, NO_END, TRUNCATED, NOT_UTF8, OTHER_MESSAGE, TOO_WIDE, SAID_TWICE, CONDEMNED, NO_ROOM = range(10)
 FAULT_CODE, FAULT_FIELD, FAULT_NUMBER, FAULT_HAVE, FAULT_NEED = range(5)
 FAULT_COLUMNS = 5
@@ -42,7 +42,7 @@ CELLS_SPARE = 4096
 TAG_BYTES_MAX = 5
 VARINT_BYTES_MAX = 10
 WRITTEN_BYTES_MAX = 32
-"""Of one cell without the text or bytes: the tags, lengths and number of a message around a value."""
+"""The most that one cell takes, without its text or bytes: the tags, lengths and number of a message around a value."""
 
 INT32_MAX = 2**31 - 1
 UINT32_MAX = 2**32 - 1
