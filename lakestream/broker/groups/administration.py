@@ -56,8 +56,7 @@ class GroupAdministration:
     # --- offsets -------------------------------------------------------------------------------
 
     async def commit(self, ask: CommitAsk) -> Mapping[TopicPartition, LakestreamError]:
-        """Commit all partitions that are allowed, and return the others. Raises errors that concern the whole
-        request."""
+        """Commit all partitions that are allowed, and return the others. Raises errors of the whole request."""
         begun = self._begin(await self._holdings.hold(ask.group, create=ask.generation < 0), ask)
         if begun.stored is not None:
             await _done(ask.group, begun.stored)
