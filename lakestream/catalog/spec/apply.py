@@ -2,8 +2,8 @@
 
     base, [{"action": "add-snapshot", ...}, {"action": "set-snapshot-ref", ...}]  ->  next metadata
 
-Every update of the REST specification for tables is a row of TABLE_UPDATES; views have their own (views.py). Whoever
-changes a table, a stranger's engine or our own compaction, does it through here.
+Every update of the REST specification for tables is a row of TABLE_UPDATES; views have their own (views.py). All
+changes to a table, from other engines and from our own compaction, go through here.
 """
 
 from collections.abc import Callable, Mapping, Sequence

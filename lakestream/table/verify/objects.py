@@ -41,8 +41,7 @@ def read_objects(table_location: str, options: Mapping[str, str], locations: Seq
 
 
 def read_rules(table_location: str, options: Mapping[str, str], files: Sequence[str]) -> dict[str, str]:
-    """The rules for reading values from typed columns, by data file that has such columns. Raises
-    MalformedTableFile."""
+    """The rules for reading values, by data file that has typed columns. Raises MalformedTableFile."""
     found = asyncio.run(_footers(table_location, options, files))
     return {footer.path: footer.rules for footer in found if footer.rules is not None}
 
