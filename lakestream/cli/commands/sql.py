@@ -1,4 +1,4 @@
-"""lakestream sql: ask the tables, on DuckDB in this process, or on Spark.
+"""lakestream sql: queries the tables, with DuckDB in this process, or with Spark.
 
 lakestream sql "SELECT count(*) FROM orders"
 lakestream sql "SELECT __offset, __value FROM orders LIMIT 5" --json
