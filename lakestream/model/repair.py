@@ -1,6 +1,6 @@
 """Repairs of values that were set aside: the request, and its result.
 
-asked (gateway) -> done | failed (pipeline)        kept for an hour, for whoever waits for the answer
+asked (gateway) -> done | failed (pipeline)        kept for an hour, for the client that waits for the answer
 """
 
 from dataclasses import dataclass

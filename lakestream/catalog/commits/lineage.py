@@ -23,7 +23,7 @@ def line_of(metadata: Metadata, snapshot_id: int | None) -> Iterator[Json]:
 
 
 def last_rows_ms(metadata: Metadata, snapshot_id: int | None) -> int | None:
-    """The time when compaction last brought rows to this snapshot. Expiry passes it on from expired snapshots."""
+    """The time when compaction last brought rows to this snapshot. A removal carries it on from earlier snapshots."""
     for snapshot in line_of(metadata, snapshot_id):
         summary = snapshot.get("summary") or {}
         if JOB in summary:

@@ -17,7 +17,7 @@ LEDGER_HASH = "lakestream.ledger-sha256"
 WATERMARK = "lakestream.watermark"
 """The event time up to which the table is complete."""
 LAST_ROWS_MS = "lakestream.last-rows-ms"
-"""The time when a job last brought rows. Later snapshots carry it on when the original ones expire."""
+"""The time when a job last brought rows. Snapshots that remove files carry it on, since earlier snapshots expire."""
 RETENTION = "lakestream.retention"
 """How many files the snapshot removes because the log keeps none of their records."""
 
