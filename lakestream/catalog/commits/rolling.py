@@ -2,8 +2,8 @@
 
     16 manifests of under 16 files  ->  one of under 256     16 of those  ->  one of under 4096, which stays as it is
 
-Each commit rolls at most one group, so its cost has a bound; an entry is rewritten twice or three times in its life.
-The entries' own snapshot, sequence numbers and row ids are kept: readers see the same files as before.
+Each commit rolls at most one group, so its cost is bounded; an entry is rewritten twice or three times in its life.
+Entries keep their own snapshot, sequence numbers and row ids: readers see the same files as before.
 """
 
 from collections.abc import Sequence

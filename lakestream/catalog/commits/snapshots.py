@@ -79,7 +79,7 @@ class Planning:
     updates: list[Json] = field(default_factory=list)
     objects: list[NewObject] = field(default_factory=list)
     row_ids: dict[str, int] = field(default_factory=dict)
-    """The first row id of each file that has been given one in this commit."""
+    """The first row id of each file that got one in this commit."""
     rolled: dict[tuple[str, ...], ManifestFile] = field(default_factory=dict)
     """By the paths of their groups: branches that share manifests share the rolled one."""
     manifest_row_ids: dict[str, int] = field(init=False)
@@ -237,7 +237,7 @@ class Planning:
         return self.rolled[paths]
 
     def write_manifest(self, format: EntryFormat, entries: Sequence[ManifestEntry]) -> tuple[str, int]:
-        """Where it will be, and how long it is."""
+        """Returns its location and length."""
         location = self.names.manifest(sum(new.entries is not None for new in self.objects))
         content = encode_manifest(self.state.metadata, format, entries)
         self.objects.append(NewObject(location=location, content=content, entries=tuple(entries), types=format.types))

@@ -28,7 +28,7 @@ class TableState:
     lists: Mapping[int, Sequence[ManifestFile]]
     """The manifest lists of the branches' heads, by snapshot id."""
     entries: Mapping[str, Sequence[ManifestEntry]]
-    """What is in the manifests to roll, by their location."""
+    """The entries of the manifests to roll, by location."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,7 +46,7 @@ _OF_THE_LAYOUT = frozenset({"add-spec", "set-current-schema", "set-default-spec"
 
 
 def apply_updates(base: Metadata, updates: Sequence[Json], *, now_ms: int) -> Metadata:
-    """The next metadata of a table; `base` stays as it is. Raises InvalidTableChange, CommitConflict."""
+    """The next metadata of a table; `base` is not changed. Raises InvalidTableChange, CommitConflict."""
     snapshot_ids = {snapshot["snapshot-id"] for snapshot in base.get("snapshots") or ()}
     draft = Draft(metadata=dict(base), now_ms=now_ms, snapshot_ids=snapshot_ids)
     apply_each(draft, updates, TABLE_UPDATES)

@@ -19,8 +19,9 @@ from lakestream.catalog.topic.hourly_tags import is_hourly
 SNAPSHOTS_KEPT = 200
 """Half an hour of commits every ten seconds: readers that follow the table may fall behind by that much. Every commit
 writes the metadata of all of them, and every engine that loads the table reads it. Encoding and packing takes 1.5 ms of
-CPU with 225 snapshots (220 KB of JSON), 2.3 ms with 300, 5.2 ms with 500. Who needs a longer past has an hourly tag for
-three days, or tags a snapshot: such tags stay."""
+CPU with 225 snapshots (220 KB of JSON), 2.3 ms with 300, 5.2 ms with 500. For a longer past there is an hourly tag for
+three days, and users can tag a snapshot: such tags stay.
+"""
 _STATISTICS = ("statistics", "partition-statistics")
 _BEYOND_SHARE = 8
 """Expiry starts when there are an eighth more: each run is a version of the table of its own, and deletes the files of

@@ -248,7 +248,7 @@ class TopicCommits:
         heads: Mapping[str, int] | None = None,
         superfluous: tuple[str, ...] = (),
     ) -> PreparedCommit:
-        """Everything is written at once: nobody follows a reference before the pointer has moved."""
+        """Writes everything in parallel: nobody follows a reference before the pointer has moved."""
         changed = apply_updates(base.metadata, updates, now_ms=self._clock.wall_ms())
         _, next = await both(
             self._snapshots.write(unwritten),
@@ -264,17 +264,17 @@ class TopicCommits:
         )
 
     async def pass_version(self, pointer: TablePointer) -> PreparedCommit:
-        """The same table under its next version: no other object of that version can be committed. Raises
+        """The table under its next version, so that no other object of that one can be committed. Raises
         DamagedTable."""
         return await self._next(pointer, await self._files.read(pointer.metadata_location), ())
 
     async def leftovers(self, listed: Sequence[str], pointer: TablePointer) -> list[str]:
-        """The `listed` objects that failed commits left behind. List them before reading the pointer. Raises
+        """The `listed` objects that failed commits left behind. List before reading the pointer. Raises
         DamagedTable."""
         return await self._needed.leftovers(listed, await self._files.read(pointer.metadata_location))
 
     async def unreached(self, listed: Sequence[str], pointer: TablePointer) -> list[str]:
-        """The `listed` files and ledgers that no snapshot reaches. List them before reading the pointer. Raises
+        """The `listed` files and ledgers that no snapshot reaches. List before reading the pointer. Raises
         DamagedTable."""
         return await self._needed.unreached(listed, (await self._files.read(pointer.metadata_location)).metadata)
 

@@ -38,7 +38,7 @@ ATTEMPTS_MAX = 6
 """How often a commit is prepared again because someone else committed to the table meanwhile."""
 YIELD_SECONDS_FIRST = 0.1
 YIELD_SECONDS_MAX = 2.0
-"""Whoever was faster may be about to commit again: give way, longer each time."""
+"""The faster committer may be about to commit again: give way, longer each time."""
 ASKS_MAX = 10
 ASK_AGAIN_SECONDS = 0.5
 
@@ -141,7 +141,7 @@ class Committer:
             await self._commits.abandon(prepared)  # an earlier attempt was the one that counted
 
     async def _tend(self, pointer: TablePointer) -> None:
-        """Forget snapshots of long ago. The commit stands whether or not this succeeds; the next one tries again."""
+        """Expire old snapshots. The commit stands whether or not this succeeds; the next one tries again."""
         try:
             await self._expire(pointer)
         except Exception as error:  # noqa: BLE001 - the commit stands

@@ -4,10 +4,10 @@
                            -> what waits for a commit past the grace -> the table passes that version, and it goes too
     kept after its topic   -> the same, and what its jobs left -> nobody has changed it for a grace -> an ordinary table
 
-Tables take turns, so that a look costs the same however many there are; one that has not moved since it was last
-looked at costs nothing. What a commit under way has written is never touched: commit_names.py says how it is told. An
-idle table may have such objects for long, where a committer was killed. Age alone would not do, since their writer may
-only be asleep; after the version was passed, it finds that someone else was faster.
+Tables take turns, so a sweep costs the same however many there are. A table that has not moved since its last turn
+costs nothing. The sweep never touches the objects of a commit under way: commit_names.py describes how to tell. An idle
+table may have such objects for long, if a committer was killed. Age alone is not enough to delete them, since their
+writer may only be asleep. Once the table has passed that version, the writer finds that someone else was faster.
 
 A table that outlived its topic is swept until it is an ordinary one: processes that still worked for the topic when it
 was deleted may write a moment later. After that the table belongs to its owner, and is left alone.
