@@ -32,7 +32,7 @@ class Once:
 
 
 def receipt_of(once: Once | None, answer: Json) -> RequestReceipt | None:
-    """What to keep with the effect of a request, so that its repeat gets the same answer."""
+    """The record to store with the effect of a request, so that its repeat gets the same answer."""
     return None if once is None else RequestReceipt(key=once.key, request=once.request, answer=json.dumps(answer))
 
 

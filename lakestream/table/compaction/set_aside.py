@@ -1,4 +1,4 @@
-"""Decodes values that were set aside again: readable ones become rows of `main`, the others stay.
+"""Decodes set-aside values once more: readable ones become rows of `main`, the others stay.
 
     files of the branch `quarantine` -> rows -> chosen:     the value, or a fix in its place, is decoded again
                                                             -> rows of `main`, or still set aside
@@ -49,9 +49,9 @@ class SetAside:
     """The files' keys in the object store."""
     action: RepairAction
     chosen: frozenset[RecordPlace] | None = None
-    """None: all."""
+    """None means all."""
     fixes: Mapping[RecordPlace, bytes] = field(default_factory=dict)
-    """Other bytes to decode, for the table alone."""
+    """Other bytes to decode instead, for the table alone."""
 
 
 def rows_set_aside(contents: Sequence[tuple[str, Buffer]]) -> pa.Table:
