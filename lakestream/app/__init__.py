@@ -1,1 +1,1 @@
-"""The serving processes: every part made and wired here, nowhere else. One file per process."""
+"""The serving processes: builds and wires all parts. One file per process."""

@@ -1,4 +1,4 @@
-"""The broker process: stores, log, Kafka server and health, wired together.
+"""The broker process: wires together stores, log, Kafka server and health pages.
 
 open stores -> bind sockets -> join the cluster -> serve -> (SIGTERM) stop accepting -> answer -> flush -> leave
 """
@@ -46,13 +46,13 @@ PUTS_PER_SECOND_FILES = 50.0
 _WORK_THREADS = 4
 """For validation and decompression, which release the GIL."""
 _READ_THREADS = 8
-"""Beside the uploads, so that reads do not queue behind an fsync."""
+"""Separate from the uploads, so that reads do not queue behind an fsync."""
 
 
 def serve_broker(settings: Settings, *, supervised: bool) -> None:
-    """Until SIGTERM."""
+    """Runs until SIGTERM."""
     set_up_logs(settings.log, process=f"broker-{settings.broker.id}")
-    # Otherwise every counter has a second series that says when the process started.
+    # Otherwise every counter has a second series with the start time of the process.
     disable_created_metrics()  # type: ignore[no-untyped-call]
     serve(partial(_broker, settings), supervised=supervised)
 
@@ -99,13 +99,13 @@ async def _broker(settings: Settings, life: Life) -> None:
 
 
 async def _warmed(warming: "asyncio.Task[int]") -> None:
-    """The record kernels are loaded while the stores open, or the first producers would wait for them."""
+    """The record kernels load while the stores open. Wait for them, or the first producers would have to."""
     if compiled := await warming:
         log.info("record kernels were compiled; later starts find them in the cache", kernels=compiled)
 
 
 async def _listen(settings: Settings, broker: Broker, metrics: Metrics) -> list[KafkaServer]:
-    """A server for each listener; together they hold no more request bytes than one might."""
+    """A server for each listener. Together they hold no more request bytes than one server may."""
     limits = ServerLimits(
         frame_bytes_max=settings.kafka.frame_bytes_max,
         inflight_bytes_max=settings.kafka.inflight_bytes_max,
@@ -124,7 +124,7 @@ async def _listen(settings: Settings, broker: Broker, metrics: Metrics) -> list[
 
 
 async def _drain(servers: list[KafkaServer], broker: Broker) -> None:
-    """Within bounds: what takes longer was not acknowledged, and its producer will try again elsewhere."""
+    """Drain within a time limit. Later requests were not acknowledged, so their producers retry elsewhere."""
     broker.let_go()
     await asyncio.gather(*(server.drain(DRAIN_MS_MAX) for server in servers))
     try:
@@ -181,6 +181,6 @@ def _addresses(settings: Settings) -> str:
 
 
 def _background_failure(life: Life, task: str, error: BaseException) -> None:
-    """A part that should run for ever has ended: a fresh start is safer than going on without it."""
+    """A part that should run for ever has ended. A fresh start is safer than going on without it."""
     log.error("background work broke; the broker stops and should be started again", task=task, exc_info=error)
     life.crash()

@@ -1,4 +1,4 @@
-"""A broker's own pages: ready while it holds its lease and the metadata store answers; records that it cannot read."""
+"""A broker's own HTTP pages: health (it holds its lease, the metadata store answers), metrics, unreadable records."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +25,7 @@ class Health:
         self._losses: Losses | None = None
 
     def watch(self, cluster: Cluster, lags: Lags, losses: Losses) -> None:
-        """From now on the lease counts. The page is bound before the cluster exists: it is part of how to reach it."""
+        """From now on the lease counts. The page exists before the cluster, which registers its address."""
         self._cluster = cluster
         self._lags = lags
         self._losses = losses
@@ -49,6 +49,6 @@ class Health:
 
     async def _exposition(self) -> bytes:
         if self._lags is not None:
-            with suppress(LakestreamError):  # a store that is away is told by the health page, not by missing metrics
+            with suppress(LakestreamError):  # the health page reports an unavailable store; metrics stay available
                 self._metrics.group_lags(await self._lags.ours())
         return generate_latest(self._metrics.registry)

@@ -41,11 +41,11 @@ log = structlog.get_logger(__name__)
 _DISK_THREADS = 4
 """For metadata files and manifests of tables on a file store."""
 _SCHEMA_THREADS = 2
-"""Parsing and comparing schemas is all Python: more would not be quicker, and with one a slow schema holds up all."""
+"""Parsing and comparing schemas is pure Python: more threads would not help, and with one a slow schema blocks all."""
 
 
 def serve_gateway(settings: Settings, *, supervised: bool) -> None:
-    """Until SIGTERM."""
+    """Runs until SIGTERM."""
     set_up_logs(settings.log, process="gateway")
     serve(partial(_gateway, settings), supervised=supervised)
 

@@ -1,1 +1,1 @@
-"""What a client may ask of a broker, free of any wire: produce, fetch, offsets, topics, the cluster."""
+"""The operations that a broker offers to clients, in no wire format: produce, fetch, offsets, topics, groups."""

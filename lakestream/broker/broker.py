@@ -1,7 +1,7 @@
-"""The broker: every verb a client may ask for, wired to one store of objects and one of metadata.
+"""The broker: every operation that a client may ask for, wired to one object store and one metadata store.
 
-Faces (Kafka, http) translate and call these; they hold no state of their own. `build_broker` is the one
-place that knows how the parts fit together, for serving processes and simulations alike.
+The protocols (Kafka, HTTP) translate requests and call these; they hold no state of their own. `build_broker` is the
+one place that knows how the parts fit together, for serving processes and simulations alike.
 """
 
 from dataclasses import dataclass, field
@@ -44,10 +44,10 @@ class BrokerLimits:
     lease_ms: int = 5_000
     cache_bytes: int = 256 * 1024 * 1024
     table_cache_bytes: int = 128 * 1024 * 1024
-    """For records read from table files, as batches ready to send."""
+    """For records read from table files, kept as batches ready to send."""
     table_footer_bytes: int = 64 * 1024 * 1024
     decompressed_bytes_max: int = 256 * 1024 * 1024
-    """A batch that unpacks to more is refused: a bomb, or a mistake."""
+    """A batch that unpacks to more is refused, as a bomb or a mistake."""
     inner_validation: bool = True
     auto_create_topics: bool = True
     partitions_default: int = 1
@@ -57,7 +57,7 @@ class BrokerLimits:
 
 
 class BrokerMetrics(FlushMetrics, CacheMetrics, ReadMetrics, TableReadMetrics, FetchMetrics, GarbageMetrics, Protocol):
-    """All that the broker's parts report, in one."""
+    """The metrics of all parts of the broker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +89,11 @@ class Broker:
         self.groups.start()
 
     def let_go(self) -> None:
-        """Before draining: requests of groups' members, which would wait here for long, are sent to other brokers."""
+        """Call this before draining. Requests of group members, which would wait here for long, go to other brokers."""
         self.groups.close()
 
     async def drain(self) -> None:
-        """Answer all that was taken in, then leave. Nothing more may be produced afterwards."""
+        """Answer all accepted requests, then leave. Nothing more may be produced afterwards."""
         await self.wal.close()
         await self.cluster.leave()
         await self.tasks.close()

@@ -1,7 +1,7 @@
-"""The cluster as one broker sees it: its own lease, and who else is alive.
+"""The cluster as one broker sees it: its own lease, and which other brokers are alive.
 
-The lease is judged by the store's clock. This broker counts on its own monotonic clock, from before it
-asked, so it never believes in a lease longer than the store does.
+The store's clock decides about the lease. This broker counts on its own monotonic clock, from the moment before the
+request, so it never believes in a lease for longer than the store does.
 """
 
 import structlog
@@ -15,11 +15,12 @@ from lakestream.world.tasks import Tasks
 log = structlog.get_logger(__name__)
 
 RENEWALS_PER_TTL = 4
-"""Three may fail before the lease runs out."""
+"""Three renewals may fail before the lease runs out."""
 
 LOOKS_PER_RENEWAL = 3
-"""Looking is a read, renewing a write. How soon a dead broker's work goes on elsewhere: when its lease has run out, and
-the others have looked."""
+"""A look is a read, a renewal a write. A dead broker's work goes on when its lease has run out and the others have
+looked.
+"""
 
 
 class Cluster:
@@ -36,33 +37,36 @@ class Cluster:
         self._held_until = 0.0
         self._live: tuple[LiveBroker, ...] = self._with_this_one(())
         self._seen: dict[BrokerId, tuple[LiveBroker, float]] = {}
-        """Every broker that was ever alive here, and when it last was."""
+        """Every broker that was ever alive here, and the time when it last was."""
 
     async def join(self) -> None:
         await self._register()
         self._tasks.spawn(self._renew(), name="broker-lease")
 
     async def leave(self) -> None:
-        """Tell the others at once. Where that fails they learn it when the lease runs out."""
+        """Tell the other brokers at once. If that fails, they find out when the lease runs out."""
         try:
             await self._store.leave_broker(self._lease)
         except LakestreamError as error:
             log.warning("could not leave; the lease will run out by itself", broker=self.spec.id, error=str(error))
 
     def lease(self) -> BrokerLease:
-        """The newest lease this broker was given. Whether it still holds is for the store to say."""
+        """The newest lease that this broker was given. Only the store knows whether it still holds."""
         return self._lease
 
     def is_held(self) -> bool:
         return self._clock.monotonic() < self._held_until
 
     def live(self) -> tuple[LiveBroker, ...]:
-        """Brokers alive when last asked, by id. This one is always among them: it is answering."""
+        """The brokers that were alive at the last look, by id. This one is always among them."""
         return self._live
 
     def listed(self) -> tuple[LiveBroker, ...]:
-        """Those alive, and those that were less than a lease ago: clients are told of them, and nothing is put on them.
-        A client drops all it has of a broker that it is not told of: for a late renewal, all clients would."""
+        """The live brokers, and those that were alive less than a lease ago. Metadata lists the latter, but they get no
+        work.
+
+        A client drops everything it has for a broker that Metadata leaves out. A late renewal would do that to all
+        clients."""
         since = self._clock.monotonic() - self._ttl_ms / 1000
         late = {broker.id: broker for broker, seen_at in self._seen.values() if seen_at > since}
         late.update((broker.id, broker) for broker in self.live())
@@ -82,7 +86,7 @@ class Cluster:
         return tuple(sorted((*live, own), key=lambda broker: broker.id))
 
     def controller_id(self) -> BrokerId:
-        """Any broker can administer; all of them name the same one."""
+        """Any broker can administer topics. All brokers name the same one."""
         return self.live()[0].id
 
     async def _register(self) -> None:

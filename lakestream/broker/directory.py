@@ -1,7 +1,7 @@
 """The topic directory: all topics by name and id, read from the store whenever their version changes.
 
-It may be older than the truth for a moment, so nobody is told "unknown" from it: a miss reads the store
-first. A topic deleted meanwhile is found out by the commit or the view, which then say so.
+The directory may be out of date for a moment. So it never reports "unknown" by itself: a miss reads the store first.
+The commit or the view detects a topic that was deleted meanwhile.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from lakestream.world.tasks import Tasks
 log = structlog.get_logger(__name__)
 
 FOLLOW_SECONDS = 0.1
-"""Changes closer together than this are read at once."""
+"""Changes closer together than this share one read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class Directory:
         return self._by_name.values()
 
     async def find(self, name: str) -> TopicEntry:
-        """Raises UnknownTopic, after having asked the store."""
+        """Asks the store before it raises UnknownTopic."""
         entry = self._by_name.get(name)
         if entry is None:
             await self.refresh()
@@ -71,12 +71,12 @@ class Directory:
         return entry
 
     def follow(self) -> None:
-        """Keep up with what other brokers change."""
+        """Keep up with the changes of other brokers."""
         self._store.on_change(self._alarm.set)
         self._tasks.spawn(self._follow(), name="directory")
 
     async def refresh(self) -> None:
-        """Read all topics anew if their version has changed."""
+        """Read all topics again if their version has changed."""
         async with self._reading:
             if await self._store.topics_version() == self._version:
                 return

@@ -1,10 +1,10 @@
-"""Fetch: batches from an offset on, waiting for more where there are too few.
+"""Fetch: returns batches from an offset on, and waits for more if there are too few.
 
     views (kept, or one fresh read for all) -> enough bytes? -> read spans -> answer
                                              -> else wait for growth, look again
 
-A view may be older than the truth. So an offset is called out of range only after a fresh read, and an
-object missing behind a view means that its place has moved: look again, then fail loudly.
+A view may be out of date. So fetch reports an offset as out of range only after a fresh read. An object missing behind
+a view means that its records have moved: look again, then fail loudly.
 """
 
 import asyncio
@@ -39,12 +39,12 @@ class FetchAsk:
     offset: int
     bytes_max: int
     encoding: Encoding = DEFAULT_ENCODING
-    """Of what lies in a table: the topic's `compression.type` is in it."""
+    """The encoding of records from a table, which includes the topic's `compression.type`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """The answer to one ask, in the same position. `error` stands for everything else where it is set."""
+    """The answer to one ask, in the same position. If `error` is set, the other fields mean nothing."""
 
     tail: Tail | None = None
     run: Run = NOTHING
@@ -53,7 +53,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchLimits:
-    """What a client said: wait up to `wait_seconds` for `bytes_min` in all, send at most `bytes_max`."""
+    """The client's limits: wait up to `wait_seconds` for `bytes_min` in total, send at most `bytes_max`."""
 
     bytes_min: int
     bytes_max: int
@@ -114,7 +114,7 @@ class Fetching:
         return look
 
     async def _views(self, asks: Sequence[FetchAsk]) -> list[PartitionView | LakestreamError]:
-        """Kept views where they will do; all others are asked for at once, and so come from one read."""
+        """Use kept views where they suffice. All others are requested together, and so share one read."""
         kept = [self._kept(ask) for ask in asks]
         missing = [ask for ask, view in zip(asks, kept, strict=True) if view is None]
         fresh = iter(await asyncio.gather(*map(self._fresh, missing)) if missing else ())
@@ -138,7 +138,7 @@ class Fetching:
         return view
 
     async def _read(self, asks: Sequence[FetchAsk], look: _Look, bytes_max: int) -> list[Fetched]:
-        """In the order asked, for fairness: whoever comes first may use up the request's bytes."""
+        """Read in the requested order, for fairness: the first partitions may use up the request's bytes."""
         fetched: list[Fetched] = []
         remaining = bytes_max
         sent_any = False
@@ -173,7 +173,7 @@ class Fetching:
         return await self._reader.read(view, ask.offset, bytes_max, at_least_one=at_least_one, encoding=ask.encoding)
 
     async def _read_moved(self, ask: FetchAsk, bytes_max: int, *, at_least_one: bool) -> Fetched:
-        """The place was deleted under us: the index knows the new one, or that the records are gone."""
+        """The object was deleted under us. The index knows the new place, or that the records are gone."""
         self._index.forget(ask.partition)
         view = await self._fresh(ask)
         if isinstance(view, LakestreamError):

@@ -1,8 +1,8 @@
-"""Leaders that are not: which live broker a client is told to use for a partition or a group.
+"""Chooses the live broker that clients are told to use for a partition or a group. There are no real leaders.
 
-Any broker serves any partition. Naming one by rendezvous hashing keeps a partition's readers and
-writers together, which is good for caches, and moves only a dead broker's share. Clients that say where
-they are (`zone=`, `az=`, `rack=` in the client id) are sent to brokers of their own zone, if any lives.
+Any broker serves any partition. Naming one by rendezvous hashing keeps a partition's readers and writers together,
+which is good for caches, and moves only a dead broker's share. Clients that name their zone (`zone=`, `az=`, `rack=` in
+the client id) are sent to live brokers of that zone, if there are any.
 """
 
 import re
@@ -25,18 +25,18 @@ def zone_of_client(client_id: str | None) -> str | None:
 
 
 def near(brokers: Sequence[LiveBroker], zone: str | None) -> Sequence[LiveBroker]:
-    """The brokers of the zone; all of them where none is: being served beats being near."""
+    """The brokers of the zone; all brokers if the zone has none, since being served is better than being near."""
     return [broker for broker in brokers if broker.rack == zone] or brokers if zone is not None else brokers
 
 
 def choose(brokers: Sequence[LiveBroker], key: bytes) -> LiveBroker:
-    """The broker with the greatest hash for `key`: every broker that sees the same list agrees."""
+    """The broker with the greatest hash for `key`. All brokers that see the same list agree."""
     return max(brokers, key=lambda broker: _weight(key, broker.id))
 
 
 @lru_cache(maxsize=1_000)
 def leader_ids(topic: TopicId, partitions: int, brokers: tuple[BrokerId, ...]) -> tuple[BrokerId, ...]:
-    """The broker named for each partition of a topic. Clients refresh often, brokers come and go seldom."""
+    """The broker named for each partition of a topic. Cached: clients refresh often, brokers come and go seldom."""
     return tuple(
         max(brokers, key=lambda broker: _weight(topic + index.to_bytes(4, "big"), broker))
         for index in range(partitions)

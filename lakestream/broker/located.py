@@ -1,4 +1,4 @@
-"""Table files by the locations that the index has for them: the object store knows keys, table metadata locations."""
+"""Reads table files by location: the index holds locations from table metadata, the object store works with keys."""
 
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.world.objects.store import Buffer, ObjectStore

@@ -1,8 +1,8 @@
-"""Records that cannot be read: named in the log, and kept in mind for `lakestream status`.
+"""Records that cannot be read: logged, and remembered for `lakestream status`.
 
-An operator must restore an object, or decide to do without it. A consumer that meets such records asks again many times
-a second; each partition is named in the log once a minute. What is kept in mind goes when the records are read, or when
-nobody has met them for a while.
+An operator must restore an object, or decide to do without it. A consumer that hits such records retries many times a
+second, so each partition is logged once a minute. A loss is forgotten when its records can be read again, or when
+nobody has hit it for a while.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ log = structlog.get_logger(__name__)
 
 SILENT_SECONDS = 60.0
 KEPT_SECONDS = 900.0
-"""Long enough for someone to look; short enough that what was let go of is not shown for ever."""
+"""Long enough for someone to look, and short enough that an accepted loss disappears."""
 PARTITIONS_MAX = 10_000
-"""Above it all are forgotten, and named once more: a bound on memory, not on what is said."""
+"""Above this all losses are forgotten, and logged once more: a limit on memory, not on log lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """Where a partition cannot be read, and why: the error names the object."""
+    """A partition that cannot be read from an offset on, and the reason: the error names the object."""
 
     partition: PartitionId
     offset: int
@@ -39,7 +39,7 @@ class Losses:
         self._met: dict[PartitionId, tuple[float, Loss]] = {}
 
     def met(self, partition: PartitionId, offset: int, error: LakestreamError) -> None:
-        """A read failed. Only what does not go away by itself is worth a line."""
+        """Record a failed read. Only corruption is logged and remembered: other errors pass by themselves."""
         if not isinstance(error, Corrupt):
             return
         now = self._clock.monotonic()
@@ -53,11 +53,11 @@ class Losses:
         log.error("records cannot be read", partition=partition, offset=offset, error=str(error))
 
     def read(self, partition: PartitionId, offset: int, next_offset: int) -> None:
-        """These offsets were read: if they could not be before, now they can."""
+        """Forget the loss at these offsets: they were read."""
         if self._met and (met := self._met.get(partition)) is not None and offset <= met[1].offset < next_offset:
             del self._met[partition]
 
     def kept(self) -> Sequence[Loss]:
-        """What was met lately and has not been read since."""
+        """The recent losses whose records have not been read since."""
         now = self._clock.monotonic()
         return [loss for at, loss in self._met.values() if now - at < KEPT_SECONDS]

@@ -1,8 +1,8 @@
-"""What a broker counts: plain numbers as things happen, put into Prometheus' form when somebody asks.
+"""The broker's metrics: plain numbers, converted to Prometheus' form when somebody asks.
 
 `Metrics` satisfies the small Protocols that the parts of a broker define for themselves (FlushMetrics, CacheMetrics,
 ReadMetrics, TableReadMetrics, FetchMetrics, GarbageMetrics, ServerMetrics). All of them report on the event loop's
-thread, so that a count is one addition; only what happens once a flush uses histograms.
+thread, so a count is one addition. Only events that happen once per flush use histograms.
 
 Names are `lakestream_<what>_<unit>`, counters end in `_total`.
 """

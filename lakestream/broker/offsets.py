@@ -1,10 +1,10 @@
-"""Offsets: where a partition begins and ends, and the exact record at a time.
+"""Offset lookups: where a partition begins and ends, and the exact record at a time.
 
-Every answer comes from a fresh read of the store, so it holds all that was acknowledged, by any broker,
-before the question. An object missing behind it means that its place has moved meanwhile: look again, then
-fail loudly, as fetching does.
+Every answer comes from a fresh read of the store, so it covers everything that any broker acknowledged before the
+request. An object missing behind it means that its records have moved meanwhile: look again, then fail loudly, as fetch
+does.
 
-A batch that cannot be opened counts as one record with its header's greatest time, in the WAL as in a table.
+A batch that cannot be opened counts as one record with the greatest time of its header, in the WAL and in a table.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class OffsetAtTime(NamedTuple):
-    """No such record: offset -1, timestamp -1."""
+    """Offset -1 and timestamp -1 if there is no such record."""
 
     offset: int
     timestamp_ms: int
@@ -38,7 +38,7 @@ SPANS_PER_READ = 256
 
 
 class _Unreadable(Exception):
-    """A span that a lookup needs, by the first offset of it that counts."""
+    """A span that a lookup needs and cannot read. Carries the first offset that counts."""
 
     def __init__(self, offset: int, error: LakestreamError) -> None:
         super().__init__(str(error))
@@ -64,7 +64,7 @@ class Offsets:
         return size.tail
 
     async def tails(self, partitions: Sequence[PartitionId]) -> dict[PartitionId, Tail]:
-        """One read for all. Partitions that were deleted are absent."""
+        """One read for all. Deleted partitions are absent."""
         return {partition: size.tail for partition, size in (await self._store.tails(partitions)).items()}
 
     async def at_time(self, partition: PartitionId, timestamp_ms: int) -> OffsetAtTime:
@@ -100,7 +100,7 @@ class Offsets:
             found = await _read(span, log_start, self._in_span(span, log_start, timestamp_ms))
             if found is not None:
                 return found
-            # only a record below log_start matched: the span is cut through by it
+            # Only a record below log_start matched: log_start lies within this span.
             span = await self._next_span(partition, span.last_offset + 1, timestamp_ms)
         return NONE
 
@@ -114,11 +114,10 @@ class Offsets:
         return await self._at_time(partition, span.max_timestamp_ms)
 
     async def _max_after_cut(self, partition: PartitionId, log_start: int) -> OffsetAtTime:
-        """The same, where the span that had it may be cut: the record may be among the deleted.
+        """The record with the greatest timestamp, if that record may have been deleted.
 
-        Only the first can be. Spans that are whole say their greatest time themselves, so that at most one of them is
-        opened.
-        """
+        Only the first span can contain deleted records. All other spans carry their greatest time, so this opens at
+        most one of them."""
         best, latest, offset = NONE, None, log_start
         while True:
             (view,) = await self._store.views([ViewAsk(partition, offset, SPANS_PER_READ)])
@@ -133,7 +132,7 @@ class Offsets:
         return best if latest is None else await _read(latest, log_start, self._max_in_span(latest, log_start))
 
     async def _next_span(self, partition: PartitionId, offset: int, timestamp_ms: int) -> Span | FileSpan | None:
-        """The first span from `offset` on that has a record of this time or later."""
+        """The first span from `offset` on that contains a record of this time or later."""
         while True:
             (view,) = await self._store.views([ViewAsk(partition, offset, SPANS_PER_READ)])
             if view is None or not view.spans:
@@ -183,7 +182,7 @@ class Offsets:
         return None
 
     def _record(self, batch: PlacedBatch, log_start: int, find: Callable[..., Found | None]) -> OffsetAtTime | None:
-        """What is found in a batch, from `log_start` on."""
+        """The record that `find` returns for a batch, from `log_start` on."""
         from_delta = max(0, log_start - batch.base_offset)
         try:
             found = find(batch.data, from_delta=from_delta, bytes_max=self._decompressed_bytes_max)
@@ -193,11 +192,10 @@ class Offsets:
 
 
 def _may_be_cut(span: Span | FileSpan, log_start: int) -> bool:
-    """Whether the span's greatest time may be that of a record below log_start.
+    """Whether the span's greatest time may belong to a record below log_start.
 
-    Also where a file's begins there: a store of before may have one that is the rest of a WAL span, with the greatest
-    time of all of that.
-    """
+    This includes a file that begins at log_start. An older version may have written it from the rest of a WAL span,
+    with the greatest time of the whole span."""
     if isinstance(span, FileSpan) and log_start > 0:
         return span.base_offset <= log_start
     return span.base_offset < log_start

@@ -1,4 +1,4 @@
-"""Producer ids: unique for ever, taken from the store in blocks so that most requests need no round trip."""
+"""Allocates producer ids, unique for ever, in blocks from the store, so that most requests need no round trip."""
 
 import asyncio
 

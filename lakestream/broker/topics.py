@@ -1,7 +1,7 @@
 """Administration of topics: create, delete, grow, configure, and delete records.
 
-Every change is one verb of the metadata store; the directory is refreshed before the caller is answered,
-so a client that asks this broker next sees what it did. Other brokers follow by the store's alarm.
+Every change is one operation of the metadata store. The directory is refreshed before the answer leaves, so the
+client's next request to this broker sees the change. Other brokers follow the store's alarm.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from lakestream.storage.index.index import Index
 from lakestream.world.ids import Ids
 
 BROKER_DEFAULT = -1
-"""What Kafka clients send for partitions or replication to leave the choice to the broker."""
+"""Kafka clients send this for partitions or replication to leave the choice to the broker."""
 HIGH_WATERMARK = -1
 
 
@@ -37,7 +37,7 @@ class NewTopic:
     replication: int = BROKER_DEFAULT
     config: Mapping[str, str] = field(default_factory=dict)
     assigned_partitions: Sequence[int] | None = None
-    """Partition indexes of a manual assignment: the brokers named in it do not matter here, their number does."""
+    """The partition indexes of a manual assignment. The brokers named in it are ignored."""
 
 
 class Topics:
@@ -87,13 +87,13 @@ class Topics:
     async def replace_config(
         self, entry: TopicEntry, config: Mapping[str, str], *, validate_only: bool = False
     ) -> None:
-        """Kafka's older AlterConfigs: what is not named falls back to its default."""
+        """Kafka's older AlterConfigs: every config that is not named falls back to its default."""
         removals = [ConfigEdit(ConfigOperation.DELETE, name, None) for name in entry.topic.config if name not in config]
         settings = [ConfigEdit(ConfigOperation.SET, name, value) for name, value in config.items()]
         await self.edit_config(entry, [*removals, *settings], validate_only=validate_only)
 
     async def delete_records(self, entry: TopicEntry, index: int, before_offset: int) -> int:
-        """Raise the partition's start. Returns the new one."""
+        """Raise the partition's start, and return the new one."""
         partition = entry.partition(index)
         if before_offset == HIGH_WATERMARK:
             before_offset = await self._end(partition)
@@ -143,12 +143,12 @@ def _check_replication(replication: int) -> None:
 
 
 def _takes_back_nothing(edit: ConfigEdit) -> bool:
-    """Tools that know more configs than there are here reset all of them: what cannot be set is not set."""
+    """Tools reset all configs that Kafka has, including ones that do not exist here. Resetting those does nothing."""
     return edit.operation is ConfigOperation.DELETE and edit.name not in TOPIC_CONFIGS
 
 
 def _kept(edit: ConfigEdit) -> ConfigEdit:
-    """The edit as it is stored. Raises why it cannot be."""
+    """The edit as it is stored. Raises the reason if it cannot be."""
     definition = TOPIC_CONFIGS.get(edit.name)
     if definition is None:
         raise InvalidTopicConfig(f"unknown topic config '{edit.name}'; known are: {', '.join(TOPIC_CONFIGS)}")
@@ -160,7 +160,7 @@ def _kept(edit: ConfigEdit) -> ConfigEdit:
 
 
 def _with_default(entry: TopicEntry, edit: ConfigEdit) -> ConfigEdit:
-    """A list that was never set is edited from its default."""
+    """Edit a list that was never set from its default."""
     if edit.operation in (ConfigOperation.APPEND, ConfigOperation.SUBTRACT) and edit.name not in entry.topic.config:
         edited = apply_config_edits({edit.name: TOPIC_CONFIGS[edit.name].default}, [edit])
         return ConfigEdit(ConfigOperation.SET, edit.name, edited[edit.name])

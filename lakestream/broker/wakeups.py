@@ -1,7 +1,7 @@
-"""Wake-ups: long-polling readers sleep until a partition they wait for has grown.
+"""Wakes long-polling readers when a partition that they wait for has grown.
 
-Commits of this broker wake them at once. For those of others, the store raises an alarm; then one read
-covers every partition that someone waits for, and only those that grew are woken.
+Commits of this broker wake them at once. For commits of other brokers, the store raises an alarm. One read then covers
+every partition that someone waits for, and wakes only the readers of those that grew.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class Waiter:
             self._woken.set_result(None)
 
     async def wait(self, clock: Clock, seconds: float) -> None:
-        """Until woken, or `seconds` have passed."""
+        """Return when woken, or after `seconds`."""
         timer = asyncio.ensure_future(clock.sleep(seconds))
         timer.add_done_callback(lambda _: self.wake())
         try:
@@ -54,12 +54,12 @@ class Wakeups:
         self._alarm = asyncio.Event()
 
     def start(self) -> Callable[[], None]:
-        """Follow the store's alarms. Returns what ends it."""
+        """Follow the store's alarms. Returns the function that ends it."""
         self._tasks.spawn(self._follow(), name="wakeups")
         return self._store.on_change(self._alarm.set)
 
     def expect(self, partitions: Iterable[PartitionId]) -> Waiter:
-        """Begin to wait. Look at the partitions once more after this, and only then sleep."""
+        """Begin to wait. Check the partitions once more after this, and only then sleep."""
         waiter = Waiter(frozenset(partitions))
         for partition in waiter.partitions:
             self._waiters.setdefault(partition, {})[waiter] = None

@@ -1,1 +1,1 @@
-"""Iceberg tables as JSON values: what a change does to them, the files of a commit, and what topics' tables refuse."""
+"""Iceberg tables as JSON values: applying changes, the files of a commit, and the rules for topics' tables."""

@@ -1,1 +1,1 @@
-"""The command line: one file per command, and the small Kafka client that the client commands share."""
+"""The command line: one file per command, and the small clients that the commands share."""

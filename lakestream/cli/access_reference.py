@@ -1,4 +1,4 @@
-"""docs/reference/access.md, made from the code: what the caller of each Kafka API and HTTP route must be allowed to do.
+"""Generates docs/reference/access.md: what the caller of each Kafka API and HTTP route must be allowed to do.
 
 python -m lakestream.cli.access_reference > docs/reference/access.md
 """
@@ -58,7 +58,7 @@ _ROUTES = """
 
 
 def reference_page() -> str:
-    """The page, whole."""
+    """The whole page."""
     return "".join(_parts())
 
 
@@ -95,7 +95,7 @@ async def served_routes() -> Mapping[str, Sequence[BaseRoute]]:
 
 
 def access_routes(routes: Iterable[BaseRoute], above: str = "") -> Iterator[tuple[str, AccessRoute]]:
-    """Each with its whole path. Raises TypeError for a route that does not say what it needs."""
+    """Each route with its whole path. Raises TypeError for a route that does not declare its needs."""
     for route in routes:
         if isinstance(route, Mount):
             yield from access_routes(route.routes, above + route.path)
@@ -106,7 +106,7 @@ def access_routes(routes: Iterable[BaseRoute], above: str = "") -> Iterator[tupl
 
 
 def _methods(route: AccessRoute) -> str:
-    """Whatever answers GET answers HEAD."""
+    """The route's methods without HEAD, which every route for GET answers."""
     methods = route.methods or set()
     return ", ".join(sorted(methods - {"HEAD"} if "GET" in methods else methods))
 
@@ -122,7 +122,7 @@ def _word(need: Need) -> str:
 
 
 def _name(operation: Operation) -> str:
-    """As Kafka's tools write it: IdempotentWrite."""
+    """The operation's name in Kafka's tools: IdempotentWrite."""
     return "".join(part.capitalize() for part in operation.name.split("_"))
 
 

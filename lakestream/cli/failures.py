@@ -1,4 +1,4 @@
-"""Why a command could not do what it was asked. Its text is shown, without a traceback."""
+"""Errors that end a command. Their text is shown without a traceback."""
 
 from lakestream.model.errors import LakestreamError
 

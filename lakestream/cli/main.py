@@ -1,10 +1,10 @@
-"""The `lakestream` command: one file per subcommand, named like it.
+"""The `lakestream` command: one file per subcommand, with its name.
 
-Only the file of the command that was called is loaded, because some of them need libraries that take longer
-to load than others take to run.
+Only the file of the called command is loaded, because some need libraries that take longer to load than others take to
+run.
 
-Exit codes: 0 done, 1 failed, 2 wrong use. What can be expected to go wrong is one line on stderr that says
-what to do; a traceback is a fault of ours.
+Exit codes: 0 done, 1 failed, 2 wrong use. An expected error is one line on stderr that says what to do; a traceback is
+a fault of ours.
 """
 
 import os
@@ -40,7 +40,7 @@ COMMANDS = (
     "settings",
     "segment",
 )
-"""Each is a file here with a function of that name, or with an `app` of further commands."""
+"""For each there is a file here with a function of that name, or with an `app` of further commands."""
 
 
 def main() -> None:
@@ -53,23 +53,23 @@ def main() -> None:
         complain(str(error))
         sys.exit(FAILED)
     except BrokenPipeError:
-        # Whoever read our output has gone.
+        # The reader of our output has gone.
         _give_up_stdout()
         sys.exit(FAILED)
     except OSError as error:
-        # A disk that is full, a file that may not be read: not ours to mend, and its text says which.
+        # A full disk, an unreadable file: not ours to repair, and the text names it.
         complain(str(error))
         _give_up_stdout()
         sys.exit(FAILED)
 
 
 def _give_up_stdout() -> None:
-    """Python would complain once more as it closes it."""
+    """Otherwise Python would report the error again when it closes stdout."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def command_line(arguments: list[str]) -> typer.Typer:
-    """The command that `arguments` call, or all of them: to be listed, or to say that there is no such."""
+    """The command that `arguments` call. If there is no such command, all of them, for a list or an error message."""
     app = typer.Typer(
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -92,11 +92,11 @@ def _print_version(asked: bool) -> None:
 def lakestream(
     version: Annotated[
         bool,
-        # As a callback, which is heard before a command is missed.
+        # A callback runs before a missing command is reported.
         typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version),
     ] = False,
 ) -> None:
-    """All that it takes is done by the options."""
+    """The options do all the work; this callback is empty."""
 
 
 def _add(app: typer.Typer, name: str) -> None:

@@ -1,4 +1,4 @@
-"""docs/reference/metrics.md, made from the code: every metric of every process, with its labels and its meaning.
+"""Generates docs/reference/metrics.md: every metric of every process, with its labels and its meaning.
 
 python -m lakestream.cli.metrics_reference > docs/reference/metrics.md
 """
@@ -16,7 +16,7 @@ from lakestream.table.metrics import PipelineMetrics
 
 PREFIX = "lakestream_"
 OF_THE_EXPOSITION = frozenset({"le"})
-"""Labels that Prometheus' form of a histogram brings along."""
+"""Labels that come with Prometheus' form of a histogram."""
 
 _HEAD = """\
 # Metrics

@@ -1,4 +1,4 @@
-"""Options that many commands share, and the settings they lead to."""
+"""Options that many commands share, and functions that load the settings from them."""
 
 import os
 from pathlib import Path
@@ -39,13 +39,13 @@ Supervised = Annotated[
 
 
 def loaded_settings(config: Path | None, values: list[str] | None, **flags: object) -> Loaded:
-    """Settings in force. `flags` are by dotted name with '__' for the dot; those that are None were not given."""
+    """The settings in force. `flags` are by dotted name with '__' for the dot; None means that a flag was not given."""
     given = {name.replace("__", "."): value for name, value in flags.items() if value is not None}
     return load_settings(flags={**_pairs(values or []), **given}, environment=os.environ, file=config)
 
 
 def kafka_address(config: Path | None, values: list[str] | None, kafka: str | None) -> Address:
-    """Where a client command finds Kafka."""
+    """The Kafka address for a client command."""
     settings = loaded_settings(config, values, kafka__listeners=kafka).settings
     if kafka is None and settings.kafka.advertised is not None:
         return settings.kafka.advertised
@@ -53,15 +53,14 @@ def kafka_address(config: Path | None, values: list[str] | None, kafka: str | No
 
 
 def http_address(config: Path | None, values: list[str] | None, http: str | None) -> Address:
-    """Where a client command finds the gateway."""
+    """The gateway's address for a client command."""
     return _reachable(loaded_settings(config, values, http__listen=http).settings.http.listen)
 
 
 def passed_on(config: Path | None, values: list[str] | None, settings: Settings, **changes: object) -> list[str]:
-    """Arguments that give a child process the same settings, but for `changes` (by dotted name with '__').
+    """Arguments that give a child process the same settings, except for `changes` (by dotted name with '__').
 
-    Variables and the file it finds by itself; what was said by flags must be said again.
-    """
+    The child finds variables and the default file by itself. Settings from flags must be passed on."""
     named = ["--config", str(config.absolute())] if config is not None else []
     last = {"data": settings.data_folder, "allow_insecure": settings.allow_insecure}
     last |= {name.replace("__", "."): value for name, value in changes.items()}
@@ -82,5 +81,5 @@ def _pairs(values: list[str]) -> dict[str, str]:
 
 
 def _reachable(address: Address) -> Address:
-    """Who listens on every interface is found on this machine's own."""
+    """A server that listens on every interface is reached on the loopback address."""
     return address._replace(host="127.0.0.1") if address.is_wildcard else address

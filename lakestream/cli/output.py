@@ -1,4 +1,4 @@
-"""How commands speak: tables and sentences for people, JSON for programs, trouble on stderr."""
+"""Output of commands: tables and sentences for people, JSON for programs, errors on stderr."""
 
 import json
 import re
@@ -13,9 +13,9 @@ from rich.table import Table
 
 _KIB = 1024
 _PIPE_WIDTH = 1 << 20
-"""Columns of a table that is not shown on a terminal: nothing wraps there, and nothing is cut."""
+"""The width of a table that is not shown on a terminal: no cell wraps or is cut there."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-"""They would move a terminal's cursor, or change its colours, in the name of whoever produced the text."""
+"""These would move a terminal's cursor, or change its colours, under the control of the text's producer."""
 
 
 def print_json(value: Any) -> None:
@@ -28,7 +28,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, tit
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         side: JustifyMethod = "right" if column.startswith(">") else "left"
-        # Folded where the terminal is narrow: half of a number is another number.
+        # Fold cells on a narrow terminal: half of a number is another number.
         table.add_column(escape(shown(column.removeprefix(">"))), justify=side, overflow="fold")
     for row in rows:
         table.add_row(*(escape("" if cell is None else shown(str(cell))) for cell in row))
@@ -39,12 +39,12 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, tit
 
 
 def shown(text: str) -> str:
-    """With control characters spelt out: \\x1b."""
+    """The text with control characters spelt out: \\x1b."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def say(text: str) -> None:
-    """A sentence for whoever watches; never part of the output. Where it cannot be written, nobody watches."""
+    """A sentence for people who watch; never part of the output. If it cannot be written, nobody watches."""
     with suppress(OSError):
         Console(stderr=True, highlight=False, soft_wrap=True).print(escape(text))
 

@@ -1,1 +1,1 @@
-"""Values without behaviour: what a topic, a batch and a place are. Imports nothing of ours."""
+"""Values without behaviour: topics, batches, places, tables, jobs, errors. Imports no other package of ours."""

@@ -1,4 +1,4 @@
-"""What a request must be allowed to do: operations on resources, declared as data beside each Kafka API and HTTP route.
+"""What a request must be allowed to do: operations on resources, declared as data with each Kafka API and HTTP route.
 
     needs=(Need(Operation.READ, ResourceType.GROUP), Need(Operation.READ, ResourceType.TOPIC))
 
@@ -40,8 +40,9 @@ class ResourceType(Enum):
 
 
 COUNTS_AS_ITS_TOPIC = frozenset({ResourceType.TABLE, ResourceType.SUBJECT})
-"""One that belongs to a topic has no rights of its own: the rights on the topic govern it. The table's log and its
-quarantine are part of the table. A topic's subjects are `<topic>-key` and `<topic>-value`."""
+"""A table or subject that belongs to a topic has no rights of its own: the rights on the topic apply. The table's log
+and its quarantine are part of the table. A topic's subjects are `<topic>-key` and `<topic>-value`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Need:
     operation: Operation
     resource: ResourceType
     scope: str = ""
-    """In words, the requests or resources that have the need, where that is not all of them."""
+    """The requests or resources that have this need, in words, if not all of them do."""
     or_else: "Need | None" = None
     """Another need that is enough instead."""
 

@@ -7,19 +7,19 @@ BrokerId = int
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSpec:
-    """What a broker says of itself when it registers."""
+    """A broker's description of itself when it registers."""
 
     id: BrokerId
     host: str
     port: int
     rack: str | None
     http: str
-    """Its own http address (host:port) for health and metrics."""
+    """Its own HTTP address (host:port) for health and metrics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerLease:
-    """Granted by the store. Every commit carries the incarnation; a newer one fences it."""
+    """The store grants it. Every commit carries the incarnation; a newer incarnation fences it."""
 
     broker_id: BrokerId
     incarnation: int

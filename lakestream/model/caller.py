@@ -1,4 +1,4 @@
-"""Who makes a request, whichever protocol it comes by."""
+"""The caller of a request, for every protocol."""
 
 from dataclasses import dataclass
 
@@ -20,10 +20,10 @@ ANONYMOUS = Principal("User", "ANONYMOUS")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """What is known of the other end of a connection."""
+    """Facts about the other end of a connection."""
 
     principal: Principal
     listener: str
-    """The name of the listener that took the connection."""
+    """The name of the listener that accepted the connection."""
     host: str
     port: int

@@ -1,7 +1,7 @@
-"""Everything that can go wrong, as few kinds that each say what to do next.
+"""All errors, in a few kinds that each tell the caller what to do next.
 
-A kind (direct subclass of LakestreamError) is advice to the caller; a leaf carries the facts.
-Each face has one table from leaves to its own codes (Kafka: protocol/kafka/errors.py).
+A kind (direct subclass of LakestreamError) is advice to the caller; a leaf carries the facts. Each protocol has one
+table from leaves to its own codes (Kafka: protocol/kafka/errors.py).
 """
 
 
@@ -13,11 +13,11 @@ class LakestreamError(Exception):
 
 
 class Invalid(LakestreamError):
-    """What was asked is wrong. Correct it; asking again unchanged will fail again."""
+    """The request is wrong. Correct it; the same request will fail again."""
 
 
 class NotFound(LakestreamError):
-    """What was named does not exist. Check the name, or create it."""
+    """The named thing does not exist. Check the name, or create it."""
 
 
 class Conflict(LakestreamError):
@@ -29,15 +29,15 @@ class Unavailable(LakestreamError):
 
 
 class Fenced(LakestreamError):
-    """You are no longer who you were. Stop, and start anew under a new incarnation or epoch."""
+    """Another incarnation or epoch has taken over. Stop, and start again under a new one."""
 
 
 class Corrupt(LakestreamError):
-    """Bytes are not what they must be. Retrying a read may help; an operator should look."""
+    """Bytes are damaged. Retrying a read may help; an operator should look."""
 
 
 class Exhausted(LakestreamError):
-    """A bound was reached. Use less, or raise the bound."""
+    """A limit was reached. Use less, or raise the limit."""
 
 
 # --- leaves: topics ----------------------------------------------------------------------------
@@ -60,7 +60,7 @@ class UnknownBroker(NotFound):
 
 
 class TopicExists(Conflict):
-    """A topic of this name is there already."""
+    """A topic of this name exists already."""
 
 
 class InvalidTopicName(Invalid):
@@ -95,7 +95,7 @@ class OffsetOutOfRange(Invalid):
 
 
 class OffsetNotAvailable(Unavailable):
-    """This broker's view is older than the reader's; a moment later it will not be."""
+    """This broker's view is older than the reader's. It will catch up in a moment."""
 
 
 class UnservedTransaction(Invalid):
@@ -111,7 +111,7 @@ class OutOfOrderSequence(Invalid):
 
 
 class UnknownProducer(Invalid):
-    """Nothing is known of this producer on this partition, so only sequence 0 can be accepted."""
+    """This producer is unknown on this partition, so only sequence 0 can be accepted."""
 
 
 class DuplicateSequence(Conflict):
@@ -126,7 +126,7 @@ class ObjectMissing(NotFound):
 
 
 class ObjectExists(Conflict):
-    """An object of this key is there already, and objects are never overwritten."""
+    """An object of this key exists already, and objects are never overwritten."""
 
 
 class StoreUnavailable(Unavailable):
@@ -142,7 +142,7 @@ class MalformedSegment(Corrupt):
 
 
 class SegmentLost(Corrupt):
-    """The index names an object that is not there. Restore it, or delete the records it held."""
+    """The index names an object that does not exist. Restore it, or delete the records it held."""
 
 
 class SegmentAbandoned(Conflict):
@@ -162,7 +162,7 @@ class InvalidSetting(Invalid):
 
 
 class Overloaded(Exhausted):
-    """Too much is under way at once."""
+    """Too many requests are under way at once."""
 
 
 # --- leaves: groups ----------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class IllegalGeneration(Fenced):
 
 
 def what_went_wrong(error: BaseException) -> str:
-    """In words. Ours have advice in them; of others it helps to know what they are."""
+    """The error in words. Our own errors contain advice; for others the type helps."""
     if isinstance(error, LakestreamError):
         return str(error)
     return f"{type(error).__name__}: {error}. Should it go on, report it together with the log"

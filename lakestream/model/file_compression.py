@@ -1,10 +1,10 @@
-"""How the files of a topic's table are compressed: Iceberg's own properties of the table say it.
+"""Compression of a topic's table files, as set by Iceberg's own table properties.
 
     write.parquet.compression-codec    zstd (by default), lz4, snappy, gzip, brotli, uncompressed
     write.parquet.compression-level    of those codecs that have levels
 
-zstd makes the smallest files for its price. lz4 makes them larger, and is decompressed in less than half of the time,
-which whoever replays a topic again and again may prefer.
+zstd makes the smallest files for its price. lz4 makes larger files and decompresses in less than half of the time,
+which suits topics that are replayed often.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ LEVEL = "write.parquet.compression-level"
 UNCOMPRESSED = "uncompressed"
 _ZSTD = "zstd"
 _ZSTD_LEVEL = 1
-"""Higher ones cost several times the CPU for files that are a tenth smaller."""
+"""Higher levels cost several times the CPU for files that are a tenth smaller."""
 _LEVELS: Mapping[str, range | None] = {
     _ZSTD: range(1, 23),
     "lz4": None,
@@ -26,11 +26,11 @@ _LEVELS: Mapping[str, range | None] = {
     "brotli": range(12),
     UNCOMPRESSED: None,
 }
-"""Which levels each codec has."""
+"""The levels of each codec."""
 
 
 class UnknownCompression(Invalid):
-    """Table properties that name no codec, or a level that it does not have. Correct them."""
+    """Table properties with an unknown codec, or a level that it does not have. Correct them."""
 
 
 class FileCompression(NamedTuple):
@@ -42,7 +42,7 @@ DEFAULT_COMPRESSION = FileCompression()
 
 
 def compression_of(properties: Mapping[str, str]) -> FileCompression:
-    """What a table's properties say. Raises UnknownCompression."""
+    """The compression that a table's properties set. Raises UnknownCompression."""
     codec = properties.get(CODEC, _ZSTD).lower()
     if codec not in _LEVELS:
         raise UnknownCompression(f"'{CODEC}' is '{codec}', which is none of {', '.join(_LEVELS)}: choose one of these")

@@ -1,4 +1,4 @@
-"""Consumer groups as the metadata store knows them: who owns one, what it last settled on, and its offsets."""
+"""Consumer groups in the metadata store: the owner, the last settled state, and the offsets."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -7,20 +7,20 @@ from typing import NamedTuple
 from lakestream.model.topic import TopicId
 
 NO_GENERATION = -1
-"""A commit by someone who is in no generation: an administrator, or a consumer that assigns itself."""
+"""A commit from outside of any generation: by an administrator, or by a consumer that assigns itself."""
 
 NO_LEADER_EPOCH = -1
 
 
 class TopicPartition(NamedTuple):
-    """A partition as clients name it. The topic's id, not its name: a topic made anew starts without old offsets."""
+    """A partition as clients name it, but by the topic's id: a recreated topic starts without old offsets."""
 
     topic: TopicId
     number: int
 
 
 class CommittedOffset(NamedTuple):
-    """Where a group's reader of a partition goes on. `leader_epoch` and `metadata` come back as they were given."""
+    """Where a group's reader of a partition continues. `leader_epoch` and `metadata` are returned unchanged."""
 
     offset: int
     leader_epoch: int = NO_LEADER_EPOCH
@@ -37,7 +37,7 @@ class PartitionLag(NamedTuple):
 
 
 class GroupKind(IntEnum):
-    """Which protocol a group speaks. Stored: numbers are never reused."""
+    """The protocol of a group. Stored, so numbers are never reused."""
 
     CLASSIC = 1
     CONSUMER = 2
@@ -45,7 +45,7 @@ class GroupKind(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupClaim:
-    """What a broker is given with a group: the epoch it owns it under, and the state last saved, if any was."""
+    """The result of claiming a group: the epoch of the claim, and the last saved state, if any."""
 
     epoch: int
     state: bytes | None
@@ -53,7 +53,7 @@ class GroupClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedGroup:
-    """What a coordinator saves. `state` is opaque to the store; the rest is what the store itself decides by."""
+    """The state that a coordinator saves. The store does not read `state`; it uses the other fields."""
 
     kind: GroupKind
     protocol_type: str
@@ -61,7 +61,7 @@ class SavedGroup:
     """Generation or group epoch; never falls while the group lives."""
     empty: bool
     subscribed: frozenset[str] | None
-    """Topics that members read; None where only the members know (a protocol that is not the consumers')."""
+    """Topics that members read; None if only the members know (a protocol other than the consumers')."""
     state: bytes
 
 

@@ -1,4 +1,4 @@
-"""Compaction as the metadata store sees it: who may do it, what waits for it, and what one job asks to commit.
+"""Compaction in the metadata store: the lease, the partitions that wait, and the commit of one job.
 
     debts -> plan -> job begun -> files written -> job committed, or dropped
 
@@ -19,7 +19,7 @@ JobId = str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionLease:
-    """The right to compact. Every commit carries the token; the next holder's is higher and fences it."""
+    """The right to compact. Every commit carries the token. The next holder's token is higher and fences it."""
 
     holder: str
     token: int
@@ -27,25 +27,25 @@ class CompactionLease:
 
 
 class Debt(NamedTuple):
-    """A partition that has records which are not in its table yet: all that lies in WAL segments."""
+    """A partition with records that are not in its table yet: everything in WAL segments."""
 
     topic: TopicId
     table: TableId | None
-    """None where the topic has none yet."""
+    """None if the topic has no table yet."""
     partition: PartitionId
     number: int
-    """In the topic."""
+    """The partition's number in the topic."""
     tail: Tail
     spans: int
     bytes: int
     oldest_ms: int
-    """When the first of them was committed."""
+    """The time when the first of these records was committed."""
 
 
 class UntabledSpan(NamedTuple):
     span: Span
     running_max_timestamp_ms: int
-    """Over this span and everything before it in the partition."""
+    """The greatest time in this span and everything before it in the partition."""
 
 
 class TrimmedTopic(NamedTuple):
@@ -53,7 +53,7 @@ class TrimmedTopic(NamedTuple):
 
     topic: TopicId
     offsets: int
-    """How many offsets lie below the starts of its partitions, all together. Never falls."""
+    """The number of offsets below the starts of its partitions, in total. Never falls."""
 
 
 class NewJob(NamedTuple):
@@ -70,7 +70,7 @@ class TabledRange(NamedTuple):
 
 
 class NewFileSpan(NamedTuple):
-    """A file span as its writer knows it; bytes and the time of its commit come from the spans that it replaces."""
+    """A file span as its writer knows it. Bytes and commit time come from the spans that it replaces."""
 
     partition: PartitionId
     base_offset: int
@@ -79,7 +79,7 @@ class NewFileSpan(NamedTuple):
     log_file: str | None
     rows: int
     max_timestamp_ms: int
-    """Of the rows: a span of the log may have been cut through by a deletion, and have had its greatest time before."""
+    """The greatest time of the rows. A deletion may have cut a span of the log, and removed its greatest time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +89,11 @@ class JobCommit:
     move: PointerMove
     ranges: tuple[TabledRange, ...]
     spans: tuple[NewFileSpan, ...]
-    """Of each range, in offset order; together they cover it."""
+    """The spans of each range, in offset order; together they cover it."""
 
 
 class LeftJob(NamedTuple):
-    """A job that will not be committed any more, and whose files may still be there."""
+    """A job that will not be committed any more, and whose files may still exist."""
 
     id: JobId
     table: TableId

@@ -1,4 +1,4 @@
-"""Where records are: a span is a run of offsets of one partition lying together in one place, WAL or table."""
+"""Where records are: a span is a run of offsets of one partition that lie together in the WAL or in a table."""
 
 from typing import NamedTuple
 
@@ -20,23 +20,23 @@ class Span(NamedTuple):
     length: int
     max_timestamp_ms: int
     append_ms: int
-    """The log-append time to show for these records, or -1 where the producer's times stand."""
+    """The log-append time to show for these records, or -1 to keep the producer's times."""
 
 
 class FileSpan(NamedTuple):
-    """Offsets [base_offset, last_offset] of one partition that lie in a table's data file; perhaps with holes."""
+    """Offsets [base_offset, last_offset] of one partition in a table's data file, possibly with holes."""
 
     base_offset: int
     last_offset: int
     file: str
-    """Its location, as in the table's metadata."""
+    """The file's location in the table's metadata."""
     log_file: str | None
     """A second file of the same job, with rows of the same offsets that only the branch `log` refers to."""
     partition: int
-    """Its number in the topic, as the file's rows have it."""
+    """The partition's number in the topic, as in the file's rows."""
     rows: int
     length: int
-    """Bytes that these records took in the log: about what reading them gives."""
+    """The bytes of these records in the log: about the size that a read returns."""
     max_timestamp_ms: int
 
     @property

@@ -1,4 +1,4 @@
-"""What the schema registry knows: schemas with ids, subjects with versions, and the rules that subjects set.
+"""Values of the schema registry: schemas with ids, subjects with versions, and the rules that subjects set.
 
 A schema is its text and its references; the same schema has one id, whichever subjects it is registered under.
 A version is a subject's use of a schema. Deleting it hides it first (soft), then removes it (permanent).
@@ -9,7 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 GLOBAL_SUBJECT = ""
-"""The settings of this name are those of all subjects that have none of their own. No subject is called so."""
+"""Its settings apply to all subjects without settings of their own. No subject has this name."""
 
 
 class SchemaFormat(Enum):
@@ -31,7 +31,7 @@ class Compatibility(Enum):
 
 
 class Mode(Enum):
-    """What may be done to a subject. IMPORT: versions come with their ids, from another registry, unchecked."""
+    """Which changes a subject allows. IMPORT: versions arrive unchecked with their ids, from another registry."""
 
     READWRITE = "READWRITE"
     READONLY = "READONLY"
@@ -39,7 +39,7 @@ class Mode(Enum):
 
 
 class Shown(Enum):
-    """Which versions a question is about."""
+    """Which versions a request covers."""
 
     LIVE = "live"
     ALL = "all"
@@ -47,7 +47,7 @@ class Shown(Enum):
 
 
 class SchemaReference(NamedTuple):
-    """`name` is how the referring schema calls it: a full name (Avro), a URI (JSON Schema), an import (Protobuf)."""
+    """`name` is how the referring schema names it: a full name (Avro), a URI (JSON Schema), an import (Protobuf)."""
 
     name: str
     subject: str
@@ -56,7 +56,7 @@ class SchemaReference(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaBody:
-    """A schema as it is stored. `guid` follows from the rest: it is the schema's identity."""
+    """A schema as it is stored. `guid` is derived from the other fields: it is the schema's identity."""
 
     guid: str
     format: SchemaFormat
@@ -94,7 +94,7 @@ class VersionEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectSettings:
-    """None: not set here."""
+    """None means not set here."""
 
     compatibility: Compatibility | None = None
     mode: Mode | None = None
@@ -103,13 +103,13 @@ class SubjectSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectView:
-    """A subject and what governs it, as of one moment. `moment` changes when any of it does."""
+    """A subject and its effective settings, as of one moment. `moment` changes when any of it does."""
 
     moment: tuple[int, int]
     own: SubjectSettings
     general: SubjectSettings
     versions: tuple[VersionEntry, ...]
-    """By number, deleted ones too."""
+    """By number, including deleted ones."""
 
     @property
     def live(self) -> tuple[VersionEntry, ...]:
@@ -130,7 +130,7 @@ class SubjectView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVersion:
-    """A version to be registered, judged against `moment`. Id and version are given only by an import."""
+    """A version to register, judged against `moment`. Only an import sets id and version."""
 
     subject: str
     moment: tuple[int, int]

@@ -1,4 +1,4 @@
-"""What can go wrong with schemas and subjects. The kinds, and what they advise, are those of errors.py."""
+"""Errors about schemas and subjects. Their kinds, with the advice, are those of errors.py."""
 
 from collections.abc import Sequence
 
@@ -50,7 +50,7 @@ class IncompatibleSchema(Conflict):
 
 
 class SubjectChanged(Conflict):
-    """The subject, or what governs it, has changed since it was read. Judge the schema anew."""
+    """The subject, or its effective settings, have changed since they were read. Judge the schema again."""
 
 
 class InvalidSchema(Invalid):

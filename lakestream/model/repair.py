@@ -1,6 +1,6 @@
-"""Repairs: what someone asks to be done with values that were set aside, and what became of it.
+"""Repairs of values that were set aside: the request, and its result.
 
-asked (gateway) -> done | failed (pipeline)        kept for an hour, for whoever waits for the answer
+asked (gateway) -> done | failed (pipeline)        kept for an hour, for the client that waits for the answer
 """
 
 from dataclasses import dataclass
@@ -34,11 +34,11 @@ class Repair:
     id: RepairId
     topic: TopicId
     request: str
-    """What to do, as JSON: the asker and the pipeline understand it, the store does not."""
+    """The request as JSON. The client and the pipeline read it, the store does not."""
     state: RepairState = RepairState.ASKED
     answer: str | None = None
     """JSON once it is done; a message if it failed."""
 
 
 class TooManyRepairs(Exhausted):
-    """As many repairs wait as may. Is a pipeline running?"""
+    """The maximum number of repairs is waiting. Is a pipeline running?"""

@@ -1,6 +1,6 @@
-"""The system column that takes what has no column: its name, and the field id that is never used for anything else.
+"""The system column for fields without a column of their own: its name, and its reserved field id.
 
-It is known to those who fill it (contract) and to those who keep the ids of system columns (storage).
+Both the code that fills it (contract) and the code that keeps the ids of system columns (storage) need them.
 """
 
 REST_NAME = "__rest"

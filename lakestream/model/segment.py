@@ -1,4 +1,4 @@
-"""A WAL segment on its way into the log: what a broker asks the metadata store to commit, and its fate."""
+"""A WAL segment on its way into the log: a broker's commit request to the metadata store, and its outcome."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ NO_PRODUCER = -1
 
 
 class SegmentBatch(NamedTuple):
-    """One batch of a segment, as the commit needs to know it. Batches of a partition are contiguous."""
+    """One batch of a segment, with the fields that the commit needs. Batches of a partition are contiguous."""
 
     partition: PartitionId
     at: int
@@ -26,7 +26,7 @@ class SegmentBatch(NamedTuple):
 
 
 class BatchStatus(IntEnum):
-    """What became of one batch. Stored in segment rows: numbers are never reused."""
+    """The outcome of one batch. Stored in segment rows, so numbers are never reused."""
 
     STORED = 0
     DUPLICATE = 1
@@ -62,14 +62,14 @@ class SegmentCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """The one fate of a segment that made it. `results` are in the order of the commit's batches."""
+    """The final outcome of a committed segment. `results` are in the order of the commit's batches."""
 
     results: tuple[BatchResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abandoned:
-    """The one fate of a segment that was given up. Its batches were never visible and never will be."""
+    """The final outcome of a segment that was given up. Its batches were never visible and never will be."""
 
 
 SegmentFate = Committed | Abandoned

@@ -1,4 +1,4 @@
-"""A table as the metadata store holds it: a name, and a pointer to the metadata file that is the table.
+"""A table in the metadata store: a name, and a pointer to the current metadata file.
 
 A namespace is a path of names (`("sales", "eu")`). Tables and views share the names of a namespace.
 """
@@ -9,21 +9,21 @@ from enum import Enum
 from lakestream.model.topic import TopicId
 
 TableId = str
-"""A uuid in its usual text form; never changes, also not when the table is renamed."""
+"""A uuid in its usual text form. Never changes, not even when the table is renamed."""
 
 Namespace = tuple[str, ...]
 
 STREAMS: Namespace = ("streams",)
-"""Where topics have their tables, unless they say otherwise."""
+"""The default namespace of topics' tables."""
 
 LOG_BRANCH = "log"
-"""Every retained record in offset order: what Kafka reads. The catalog alone moves it."""
+"""Every retained record in offset order, for Kafka. Only the catalog moves it."""
 MAIN_BRANCH = "main"
-"""What SQL reads. It shares snapshots with `log` until someone changes it."""
+"""The branch that SQL reads. It shares snapshots with `log` until someone changes it."""
 QUARANTINE_BRANCH = "quarantine"
 """Values that broke their contract, until they are repaired or discarded: a copy of rows that `log` has as well."""
 OWN_BRANCHES = (LOG_BRANCH, QUARANTINE_BRANCH)
-"""Those that the catalog alone moves, and that no expiry takes."""
+"""The branches that only the catalog moves, and that no expiry removes."""
 
 
 class TableKind(Enum):
@@ -32,17 +32,16 @@ class TableKind(Enum):
     ORDINARY = "ordinary"
     VIEW = "view"
     KEPT = "kept"
-    """Outlived its topic: an ordinary one for everybody, but for what the topic's commits may have left beside it."""
+    """Outlived its topic: an ordinary table for everybody, except for leftovers of the topic's commits next to it."""
     DROPPED = "dropped"
-    """Went with its topic: it has no name any more, and its files go after a grace."""
+    """Deleted with its topic: it has no name any more, and its files are deleted after a grace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePointer:
-    """Which metadata file is the table now. `topic` is set where the kind is TOPIC.
+    """Which metadata file is the table now. `topic` is set if the kind is TOPIC.
 
-    `listed` is read, never written: the topic's config says whether the catalog shows its table.
-    """
+    `listed` is read, never written: the topic's config decides whether the catalog shows its table."""
 
     id: TableId
     namespace: Namespace
@@ -55,10 +54,9 @@ class TablePointer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointerMove:
-    """One table's part of a commit: it must be where `expected_location` says, and is then where `pointer` says.
+    """One table's part of a commit: moves the pointer from `expected_location` to `pointer`, or fails.
 
-    Without an expected location the table must not exist, and is created.
-    """
+    Without an expected location the table must not exist, and is created."""
 
     pointer: TablePointer
     expected_location: str | None
@@ -68,9 +66,8 @@ class PointerMove:
 class RequestReceipt:
     """Proof that a request was carried out, kept in the same transaction as its effect.
 
-    A request that comes again under the same `key` is given `answer` instead of being carried out twice. `request` is a
-    digest of what was asked, so that a key used for something else is noticed.
-    """
+    A repeated request with the same `key` gets `answer` instead of being carried out twice. `request` is a digest of
+    the request, so that a key used for something else is noticed."""
 
     key: str
     request: str

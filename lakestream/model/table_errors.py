@@ -1,4 +1,4 @@
-"""What can go wrong with tables, views and namespaces. The kinds, and what they advise, are those of errors.py."""
+"""Errors about tables, views and namespaces. Their kinds, with the advice, are those of errors.py."""
 
 from lakestream.model.errors import Conflict, Corrupt, Fenced, Invalid, NotFound
 from lakestream.model.table import RequestReceipt
@@ -17,7 +17,7 @@ class UnknownView(NotFound):
 
 
 class NamespaceExists(Conflict):
-    """A namespace of this name is there already."""
+    """A namespace of this name exists already."""
 
 
 class NamespaceNotEmpty(Conflict):
@@ -25,11 +25,11 @@ class NamespaceNotEmpty(Conflict):
 
 
 class TableExists(Conflict):
-    """A table or view of this name is there already."""
+    """A table or view of this name exists already."""
 
 
 class CommitConflict(Conflict):
-    """The table has changed since it was read. Load it again, and make the change anew."""
+    """The table has changed since it was read. Load it again, and repeat the change."""
 
 
 class AnsweredBefore(Conflict):
@@ -57,16 +57,16 @@ class DamagedTable(Corrupt):
 
 
 class LedgerConflict(Conflict):
-    """The offsets of a job do not continue what is in the table: someone else has compacted them. Plan anew."""
+    """The offsets of a job do not continue the table's: another job has compacted them. Plan again."""
 
 
 class JobDropped(Conflict):
-    """The job was given up before it was committed. Plan anew."""
+    """The job was given up before it was committed. Plan again."""
 
 
 class JobForgotten(Conflict):
-    """Nobody remembers what became of the job, and it may have been committed. Leave its files alone, and plan anew."""
+    """The outcome of the job is unknown, and it may have been committed. Leave its files alone, and plan again."""
 
 
 class CompactionFenced(Fenced):
-    """Another pipeline has taken over. Stop what is under way; claim the compaction again before going on."""
+    """Another pipeline has taken over. Stop all work under way, and claim the compaction again before going on."""

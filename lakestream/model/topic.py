@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 TopicId = bytes
-"""16 bytes, random, stable for the life of the topic: what Kafka calls a topic id."""
+"""16 random bytes, stable for the life of the topic: Kafka's topic id."""
 
 PartitionId = int
 """The store's own number of a partition: unique over all topics and never reused."""
@@ -16,7 +16,7 @@ PARTITIONS_PER_TOPIC_MAX = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicSpec:
-    """What someone asks for when creating a topic."""
+    """The request to create a topic."""
 
     id: TopicId
     name: str
@@ -36,7 +36,7 @@ class Topic:
 
 
 def topic_name_problem(name: str) -> str | None:
-    """Why `name` cannot be a topic's name, or None."""
+    """The reason why `name` cannot be a topic's name, or None."""
     if not name:
         return "the name is empty"
     if name in (".", ".."):

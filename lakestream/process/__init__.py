@@ -1,1 +1,1 @@
-"""What every serving process has: a beginning, an end, and logs."""
+"""The parts that every serving process shares: start, end, and logs."""

@@ -1,4 +1,4 @@
-"""A serving process from start to end: event loop, signals, the ready line, the lifeline.
+"""Runs a serving process from start to end: event loop, signals, the ready line, the lifeline.
 
     serve(body)    body(ready) runs until `stopped`; SIGTERM or SIGINT stops it, it drains, the process exits 0
 
@@ -22,14 +22,14 @@ from lakestream.model.errors import LakestreamError
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -2, -3, -8
 """mallopt's names, from malloc.h."""
 _HEAP_SPARE_BYTES_MAX = 256 * 1024 * 1024
-"""Freed memory at the heap's end that is kept for the next buffers; more goes back to the system."""
+"""Freed memory at the heap's end that is kept for the next buffers. More goes back to the system."""
 _HEAP_STEP_BYTES = 16 * 1024 * 1024
 _MAPPED_ALONE_BYTES_MIN = 32 * 1024 * 1024
-"""The most that glibc takes. Smaller buffers come from the heap, where their pages are used again."""
+"""The most that glibc accepts. Smaller buffers come from the heap, which reuses their pages."""
 _GC_YOUNG_MAX = 50_000
-"""Objects made before the youngest generation is looked at. Requests make many that die at once by themselves."""
+"""New objects before the collector checks the youngest generation. Requests make many that die by themselves."""
 _GC_TIDIED_MAX = 1_000
-"""How often what is new is tidied before all is looked at, which takes some tens of milliseconds."""
+"""How often the young generation is tidied before a full collection, which takes some tens of milliseconds."""
 
 
 class Crashed(LakestreamError):
@@ -37,7 +37,7 @@ class Crashed(LakestreamError):
 
 
 class Life:
-    """What a body is given: say that you are ready, and wait for the end."""
+    """The body's handle on its process: report readiness, and wait for the end."""
 
     def __init__(self, *, supervised: bool) -> None:
         self._supervised = supervised
@@ -45,7 +45,7 @@ class Life:
         self._crashed = False
 
     def ready(self, facts: Mapping[str, str]) -> None:
-        # What exists now lives as long as the process: the collector need never look at it again.
+        # All objects that exist now live as long as the process: the collector need never check them again.
         gc.collect()
         gc.freeze()
         gc.set_threshold(_GC_YOUNG_MAX, 20, 50)
@@ -54,13 +54,13 @@ class Life:
             sys.stdout.flush()
 
     def tidy(self) -> None:
-        """Nobody waits just now: let the collector look at what is new. Left alone it comes when fifty thousand objects
-        have gathered, and stops for tens of milliseconds whoever made the last of them."""
+        """Collect young garbage while nobody waits. Otherwise the collector runs when fifty thousand objects have
+        gathered, and delays the current request by tens of milliseconds."""
         everything = gc.get_count()[2] >= _GC_TIDIED_MAX
         gc.collect(2 if everything else 1)
 
     async def stopped(self) -> None:
-        """Returns when it is time to drain. Raises Crashed when there is nothing left to trust."""
+        """Returns when it is time to drain. Raises Crashed when the process cannot go on."""
         await self._stop.wait()
         if self._crashed:
             raise Crashed("a part of this process broke; its log says which")
@@ -80,13 +80,12 @@ def serve(body: Callable[[Life], Awaitable[None]], *, supervised: bool) -> None:
 
 
 def _keep_memory_at_hand() -> None:
-    """One heap for all threads, which keeps what it is given back, where the C library is glibc.
+    """Use one heap for all threads, which keeps freed memory, if the C library is glibc.
 
-    Buffers of megabytes pass from thread to thread. With a heap per thread, what one frees another cannot use: one
-    run each under load peaked at 1009 MB and 330,000 page faults with many heaps, at 649 MB and 190,000 with one. And a
-    buffer that is mapped for itself, or cut off the heap as it is freed, costs a page fault for every 4 KiB of the next
-    one: 79,000 for each gigabyte produced, against 2,000 when the heap keeps them.
-    """
+    Buffers of megabytes pass from thread to thread. With a heap per thread, one thread cannot use the memory that
+    another has freed: one run each under load peaked at 1009 MB and 330,000 page faults with many heaps, at 649 MB and
+    190,000 with one. A buffer that is mapped separately, or cut off the heap when it is freed, costs a page fault for
+    every 4 KiB of the next one: 79,000 for each gigabyte produced, against 2,000 when the heap keeps them."""
     if hasattr(libc := ctypes.CDLL(None), "mallopt"):
         libc.mallopt(_M_ARENA_MAX, 1)
         libc.mallopt(_M_MMAP_THRESHOLD, _MAPPED_ALONE_BYTES_MIN)
@@ -98,7 +97,7 @@ async def _live(body: Callable[[Life], Awaitable[None]], supervised: bool) -> No
     life = Life(supervised=supervised)
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, life.stop)
-    # A supervisor hears Ctrl-C as well, and tells its parts in its own time.
+    # Ctrl-C reaches the supervisor as well, which stops its parts in its own time.
     loop.add_signal_handler(signal.SIGINT, _nothing if supervised else life.stop)
     if supervised:
         _hold_lifeline(loop, life)

@@ -26,12 +26,12 @@ def set_up_logs(settings: LogSettings, *, process: str) -> None:
         cache_logger_on_first_use=True,
     )
     structlog.contextvars.bind_contextvars(process=process)
-    # Libraries log the standard way; what they warn of belongs into the same stream.
+    # Libraries log the standard way. Their warnings go into the same stream.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
 
 
 class _Unfailing:
-    """A stream that drops what cannot be written: logs often lie on the disk that is full, and brokers outlive that."""
+    """A stream that drops text it cannot write: logs often lie on the disk that is full, and brokers outlive that."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

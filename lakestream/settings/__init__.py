@@ -1,1 +1,1 @@
-"""Settings: what they are (model), where they come from (load), how they are shown (describe)."""
+"""Settings: definitions (model), sources (load), and display (describe)."""

@@ -1,4 +1,4 @@
-"""HOST:PORT, as people write it and as sockets want it."""
+"""Parses HOST:PORT addresses, as people write them and as sockets need them."""
 
 import ipaddress
 from typing import NamedTuple
@@ -8,7 +8,7 @@ _WILDCARDS = ("0.0.0.0", "::", "")
 
 
 class Address(NamedTuple):
-    """Where to listen or to connect. Port 0, where it may be used, means any free one."""
+    """Where to listen or to connect. Port 0, if allowed, means any free one."""
 
     host: str
     port: int
@@ -27,7 +27,7 @@ class Address(NamedTuple):
 
     @property
     def is_wildcard(self) -> bool:
-        """Whether it means every interface: good to listen on, no use to connect to."""
+        """Whether it means every interface: possible to listen on, but not to connect to."""
         return self.host in _WILDCARDS
 
 
@@ -41,5 +41,5 @@ def parse_address(text: str, *, example: str = "127.0.0.1:9092") -> Address:
 
 
 def parse_http_address(text: str) -> Address:
-    """Also http://HOST:PORT/, which is what people copy. Raises ValueError with advice."""
+    """Also accepts http://HOST:PORT/, which people copy. Raises ValueError with advice."""
     return parse_address(text.strip().removeprefix("http://").removesuffix("/"), example="127.0.0.1:8080")

@@ -38,7 +38,7 @@ class SettingRow(NamedTuple):
 
 
 def setting_rows(loaded: Loaded) -> list[SettingRow]:
-    """What is in force. Secrets are hidden."""
+    """The settings in force. Secrets are hidden."""
     values = loaded.settings.model_dump(mode="json") | {
         "metadata": _without_password(loaded.settings.metadata_url),
         "objects": loaded.settings.objects_url,
@@ -52,7 +52,7 @@ def setting_rows(loaded: Loaded) -> list[SettingRow]:
 
 
 def reference_page() -> str:
-    """docs/reference/settings.md, whole."""
+    """The whole page docs/reference/settings.md."""
     defaults = Settings().model_dump(mode="json")
     rows = [
         f"| `{name.dotted}` | `{name.variable}` | {_shown(value_at(defaults, name.path))} | {name.meaning} |\n"

@@ -1,11 +1,11 @@
-"""Where settings come from: flags, then LAKESTREAM_* variables, then lakestream.toml, then defaults.
+"""Loads settings: flags win over LAKESTREAM_* variables, then lakestream.toml, then defaults.
 
     loaded = load_settings(flags={"data": "/srv/ls"}, environment=os.environ, file=None)
     loaded.settings.wal.linger_ms          the value
     loaded.source_of("wal.linger_ms")      'lakestream.toml'
 
-A name that does not exist is refused with the nearest one that does. Variables are the exception: others
-may own names that begin like ours (Kubernetes makes some), so unknown ones are only reported.
+An unknown name is refused with the nearest known one. Variables are the exception: other programs may own names that
+begin like ours (Kubernetes makes some), so unknown ones are only reported.
 """
 
 import tomllib
@@ -24,7 +24,7 @@ FILE_NAME = "lakestream.toml"
 FILE_VARIABLE = "LAKESTREAM_CONFIG"
 DEFAULT_SOURCE = "default"
 _MAY_HOLD_KEYS = ("objects_options",)
-"""Their values are not repeated in errors, which end up in logs."""
+"""Errors do not repeat the values of these settings, since errors end up in logs."""
 _OPEN_TABLES = ("objects_options",)
 """Settings that are tables themselves: the names inside them are not ours."""
 
@@ -33,7 +33,7 @@ _OPEN_TABLES = ("objects_options",)
 class Loaded:
     settings: Settings
     sources: Mapping[str, str]
-    """By dotted name, for those that are not the default's."""
+    """By dotted name, for all values that are not the default."""
     unknown_variables: tuple[str, ...]
 
     def source_of(self, dotted: str) -> str:

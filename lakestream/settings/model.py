@@ -1,8 +1,7 @@
 """Every setting: its name, default and meaning, as frozen values in groups.
 
-`Settings` is the whole. A field's description is what `lakestream settings` and the reference page
-show, so it is written for the person who runs Lakestream. Nothing here is read from anywhere:
-load.py does that.
+`Settings` is the whole. `lakestream settings` and the reference page show a field's description, so it is written for
+the person who runs Lakestream. This module reads nothing: load.py does.
 """
 
 from pathlib import Path
@@ -31,7 +30,7 @@ def _addresses(value: object) -> object:
 
 
 def _options(value: object) -> object:
-    """'endpoint=http://...,region=x', or a table; values are text whatever TOML made of them."""
+    """'endpoint=http://...,region=x', or a table. Values become text, whatever type TOML gave them."""
     if isinstance(value, str):
         pairs = [item.partition("=") for item in value.split(",") if item.strip()]
         if any(not separator for _, separator, _ in pairs):

@@ -25,7 +25,7 @@ class SettingName(NamedTuple):
 
 
 def setting_names(model: type[BaseModel] = Settings, prefix: str = "") -> Iterator[SettingName]:
-    """All of them, in the order in which they are written down."""
+    """All setting names, in the order of the model."""
     for name, field in model.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield from setting_names(field.annotation, f"{prefix}{name}.")
@@ -34,7 +34,7 @@ def setting_names(model: type[BaseModel] = Settings, prefix: str = "") -> Iterat
 
 
 def nearest(name: str) -> str:
-    """' Did you mean ...?' for a misspelt name, or advice where nothing is near."""
+    """' Did you mean ...?' for a misspelt name, or other advice if no name is near."""
     known = [setting.dotted for setting in setting_names()]
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     near = near or [each for each in known if each.rpartition(".")[2] == name.rpartition(".")[2]][:1]
@@ -42,7 +42,7 @@ def nearest(name: str) -> str:
 
 
 def value_at(tree: Mapping[str, Any], path: tuple[str, ...]) -> Any:
-    """What a nested table holds at `path`, or None."""
+    """The value in a nested table at `path`, or None."""
     for part in path:
         if not isinstance(tree, Mapping) or part not in tree:
             return None

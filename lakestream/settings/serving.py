@@ -1,4 +1,4 @@
-"""What must hold before a process listens: an address clients can use, and nobody let in by accident."""
+"""Checks before a process listens: clients can use the address, and nobody is let in by accident."""
 
 from lakestream.model.errors import InvalidSetting
 from lakestream.settings.address import Address
@@ -6,7 +6,7 @@ from lakestream.settings.model import Settings
 
 
 def check_listeners(settings: Settings) -> None:
-    """Raises InvalidSetting. Commands that only connect need not ask."""
+    """Raises InvalidSetting. Commands that only connect need not call this."""
     if settings.kafka.listeners[0].is_wildcard and settings.kafka.advertised is None:
         raise InvalidSetting(
             f"kafka.listeners {settings.kafka.listeners[0]} means every interface, which clients cannot connect to; "

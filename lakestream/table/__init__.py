@@ -1,1 +1,1 @@
-"""From log to table: everything that runs on Spark, and the process around it. The only room that imports pyspark."""
+"""Compaction from the log into tables, and all other code that runs on Spark. Only this package imports pyspark."""

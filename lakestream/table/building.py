@@ -1,4 +1,4 @@
-"""The pipeline put together: `build_pipeline` is the one place that knows how its parts fit, in processes and tests."""
+"""Assembles the pipeline: `build_pipeline` is the one place that knows how its parts fit, in processes and tests."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,7 @@ from lakestream.world.objects.store import ObjectStore
 from lakestream.world.threads import InlineThreads, Threads
 
 GRACE_MS = 3_600_000
-"""As the setting `wal.grace_ms` has it: how long readers may hold on to what is no longer referred to."""
+"""The default of the setting `wal.grace_ms`: how long readers may hold on to objects that nothing refers to now."""
 
 
 def build_pipeline(
@@ -44,7 +44,7 @@ def build_pipeline(
     threads: Threads | None = None,
     metrics: PipelineMetrics | None = None,
 ) -> Pipeline:
-    """`threads` parse schemas; without, that is done on the spot."""
+    """`threads` parse schemas. Without them the event loop does."""
     counted = metrics or PipelineMetrics()
     locations = TableObjects(objects)
     files = MetadataFiles(locations, ids=ids)

@@ -1,8 +1,8 @@
-"""The contracts of topics, as compaction needs them: read from the table, grown by what records need, written back.
+"""The topics' contracts for compaction: read from the table, extended by the needs of records, written back.
 
     of(topic) -> contract -> tasks -> needs -> grown(contract) -> tasks again -> evolution(contract) in the job's commit
 
-A contract is a property of its table, so it moves in the same commit as the files that were written under it.
+A contract is a property of its table, so it changes in the same commit that adds files written under it.
 """
 
 from collections.abc import Sequence
@@ -39,9 +39,9 @@ from lakestream.model.topic import TopicId
 log = structlog.get_logger(__name__)
 
 CONTRACT_CONFIG = "lakestream.contract-config"
-"""A property of the table: the topic's configs under which its contract came about, as far as values are concerned."""
+"""A table property: the topic's configs about values at the time when the contract was made."""
 KEY_CONTRACT_CONFIG = "lakestream.key-contract-config"
-"""The same for keys. Whoever sets a format for keys leaves what was found out about values as it is."""
+"""The same for keys. Setting a format for keys keeps everything that was learned about values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +49,11 @@ class HeldContract:
     config: ValueConfig
     contract: TopicContract
     compression: FileCompression = DEFAULT_COMPRESSION
-    """Of the files that are written under it."""
+    """The compression of files that are written under this contract."""
 
     @property
     def is_young(self) -> bool:
-        """Whether the first records will surely need what it does not know."""
+        """Whether the first records will certainly need something that the contract lacks."""
         contract = self.contract
         if contract.mode is ValueMode.FRAMED:
             return not contract.writers
@@ -72,7 +72,7 @@ class TopicContracts:
         self._configs_at: int | None = None
 
     async def of(self, topic: TopicId) -> HeldContract:
-        """Under which the topic's next records become rows. Raises DamagedTable."""
+        """The contract for the topic's next records. Raises DamagedTable."""
         config = await self._config(topic)
         pointer = await self._store.tables.table_of_topic(topic)
         if config is None or pointer is None:
@@ -113,7 +113,7 @@ class TopicContracts:
 
 
 def evolution(held: HeldContract) -> Evolve:
-    """What a commit changes in the table beside its files."""
+    """The changes that a commit makes to the table besides adding files."""
 
     def evolve(metadata: Metadata) -> Sequence[Json]:
         recorded = _record(held)
@@ -130,7 +130,7 @@ def evolution(held: HeldContract) -> Evolve:
 
 
 def _record(held: HeldContract) -> dict[str, str]:
-    """What the table's properties say of the contract."""
+    """The table properties that record the contract."""
     record = {CONTRACT_PROPERTY: held.contract.to_text(), CONTRACT_CONFIG: _signature(held.config)}
     return record | ({KEY_CONTRACT_CONFIG: _signature(held.config.key)} if held.config.key is not None else {})
 
@@ -146,7 +146,7 @@ def _schema_updates(metadata: Metadata, before: Layout, after: Layout) -> list[J
 
 
 def _recorded(metadata: Metadata, config: ValueConfig) -> TopicContract:
-    """What the table says, unless the topic's configs have changed since: then anew, with the columns it has."""
+    """The recorded contract. If the topic's configs have changed since, a new one with the existing columns."""
     properties = metadata.get("properties") or {}
     text = properties.get(CONTRACT_PROPERTY)
     recorded = None if text is None else renewed(TopicContract.from_text(text))
@@ -162,7 +162,7 @@ def _recorded(metadata: Metadata, config: ValueConfig) -> TopicContract:
 
 
 def _compression(metadata: Metadata) -> FileCompression:
-    """As the table's properties say. Those that say nothing sensible are refused when they are set (guards.py)."""
+    """The compression in the table's properties. guards.py refuses invalid values when they are set."""
     try:
         return compression_of(metadata.get("properties") or {})
     except UnknownCompression as error:

@@ -1,7 +1,7 @@
-"""The right to compact, held for as long as the pipeline lives: claimed, renewed in the background, given back.
+"""The compaction lease of a pipeline: claimed, renewed in the background, given back at the end.
 
-It is counted on the monotonic clock from before it was asked for, so that this side never believes in it for longer
-than the store does. Whoever waits for it asks again and again: of two pipelines one works and the other stands by.
+The lease counts on the monotonic clock from before the request, so this side never believes in it for longer than the
+store does. A waiting pipeline asks again and again: of two pipelines one works and the other stands by.
 """
 
 import structlog
@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 RENEWALS_PER_TTL = 3
 STANDBY_SECONDS_MAX = 1.0
-"""Between looks of one who waits: what is left of a dead holder's lease is wait enough."""
+"""The pause between two attempts of a standby. The rest of a dead holder's lease is wait enough."""
 
 
 class LeaseKeeper:
@@ -28,11 +28,11 @@ class LeaseKeeper:
         self._held_until = 0.0
 
     def held(self) -> CompactionLease | None:
-        """The lease, while we may believe in it."""
+        """The lease, as long as we may believe in it."""
         return self._lease if self._clock.monotonic() < self._held_until else None
 
     async def keep(self) -> None:
-        """For ever."""
+        """Claim and renew the lease for ever."""
         while True:
             try:
                 await self.claim()
@@ -52,7 +52,7 @@ class LeaseKeeper:
         return min(renewal, STANDBY_SECONDS_MAX) if self._lease is None else renewal
 
     async def leave(self) -> None:
-        """Let another one begin at once. Where that fails it learns so when the lease runs out."""
+        """Let another pipeline begin at once. If that fails, it can begin when the lease runs out."""
         lease, self._lease = self._lease, None
         if lease is None:
             return

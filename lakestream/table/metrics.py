@@ -1,7 +1,7 @@
-"""What the pipeline counts: plain numbers as things happen, put into Prometheus' form when somebody asks.
+"""The pipeline's metrics: plain numbers, converted to Prometheus' form when somebody asks.
 
-Names are `lakestream_table_<what>_<unit>`, counters end in `_total`. No label grows with the number of topics: how far
-each of them lags is told by the gateway, which is there also while no pipeline is.
+Names are `lakestream_table_<what>_<unit>`, counters end in `_total`. No label grows with the number of topics. The
+gateway reports the lag of each topic, since it also runs while no pipeline does.
 """
 
 from collections import Counter

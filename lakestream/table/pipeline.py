@@ -1,10 +1,10 @@
-"""The pipeline: round after round, what lies in the WAL and is due moves into the tables.
+"""The pipeline: round after round, it moves due records from the WAL into the tables.
 
     held? -> tables for new topics -> debts -> due -> plan -> jobs begun -> rewritten (one Spark job) -> committed, each
                                                                          -> what failed is dropped, its files deleted
 
-One job for each topic, so that what is wrong with one topic holds up no other. Whatever ends a round, at whatever step,
-the next one finds in the store what is still to be done; the log serves on in the meantime.
+Each topic has its own job, so a problem with one topic does not delay another. Whenever a round breaks off, the next
+one finds the remaining work in the store. The log keeps serving meanwhile.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ COMMITS_AT_ONCE = 8
 
 
 class Round(NamedTuple):
-    """What one round did."""
+    """The result of one round."""
 
     committed: int
     failed: int
@@ -94,11 +94,12 @@ class Pipeline:
         self._token: int | None = None
         self._resting = Resting(clock)
         self._unfinished: dict[JobId, BegunJob] = {}
-        """Jobs that were begun and of which we do not know that they were committed or dropped."""
+        """Jobs that were begun, and that are not known to be committed or dropped."""
 
     async def round(self, lease: CompactionLease) -> Round:
-        """One. Raises CompactionFenced when another pipeline has taken over, Unavailable when a store is away, and
-        RewriteFailed; the jobs it began are dropped then, by the next round or by the next holder of the lease."""
+        """Run one round. Raises CompactionFenced when another pipeline has taken over, Unavailable when a store is
+        away, and RewriteFailed. The next round, or the next holder of the lease, then drops the jobs that were begun.
+        """
         try:
             return await self._round(lease)
         except LakestreamError:
@@ -126,18 +127,18 @@ class Pipeline:
         return Round(len(committed), len(planned) - len(committed), sum(plan.bytes for plan in committed))
 
     async def upkeep(self) -> None:
-        """What the log has let go of leaves the tables, and tables go that their topics took with them."""
+        """Trim the tables to what the log still has, and delete the tables of topics that took them along."""
         await self._trimming.trim()
         await self._dropped_tables.clear()
 
     async def sweep(self) -> None:
-        """Look once more at jobs that were dropped a while ago, and forget them; clear up after dead commits."""
+        """Check jobs once more that were dropped a while ago, and forget them. Clean up after commits that crashed."""
         await self._dropped_jobs.sweep()
         await self._orphan_metadata.sweep()
         await self._orphan_data.sweep()
 
     async def _clear(self, lease: CompactionLease) -> None:
-        """What earlier holders of the lease left behind, once; what our own last round did, if it broke off."""
+        """Clean up once after earlier holders of the lease, and after our own last round if it broke off."""
         if lease.token != self._token:
             await self._dropped_jobs.take_over(lease.token)
             self._token = lease.token
@@ -153,12 +154,12 @@ class Pipeline:
         return plan_jobs(due, spans, self._limits)
 
     async def _grant(self, topics: frozenset[TopicId]) -> None:
-        """Wishes are granted when everything that there was is in the table. Others stay."""
+        """Answer the waiting requests for topics whose records are all in the table. Others stay."""
         if topics:
             await self._store.jobs.answer_compactions(sorted(topics))
 
     async def _run(self, lease: CompactionLease, planned: Sequence[PlannedJob], began: float) -> list[PlannedJob]:
-        """Those of the planned that were committed. `began` is when planning did."""
+        """Run the planned jobs, and return the committed ones. `began` is the time when planning began."""
         jobs = [self._job(lease, plan) for plan in planned]
         self._unfinished |= {job.id: job for job in jobs}
         await self._store.jobs.begin_jobs(lease.token, [NewJob(job.id, job.plan.table) for job in jobs])
@@ -183,8 +184,10 @@ class Pipeline:
         return BegunJob(id=id, token=lease.token, plan=plan, folder=self._locations.job_folder(plan.table, id))
 
     def _judge(self, jobs: Sequence[BegunJob], ended: Sequence[bool | BaseException]) -> None:
-        """Raise what concerns more than one job. A store that answered for others is not away: what it does not answer
-        for is that topic's trouble. What became of such a job is found out by the next round."""
+        """Raise errors that concern more than one job.
+
+        If the store answered for other jobs, it is available, and a missing answer concerns one topic. The next round
+        finds out what happened to that job."""
         unanswered = [(job, error) for job, error in zip(jobs, ended, strict=True) if isinstance(error, BaseException)]
         for _, error in unanswered:
             if not isinstance(error, Unavailable) or len(unanswered) == len(jobs):
@@ -193,7 +196,7 @@ class Pipeline:
             self._note_failure(job, str(error))
 
     async def _end(self, job: BegunJob, rewritten: RewrittenJob, places: asyncio.Semaphore) -> bool:
-        """Commit the job, or drop it. Raises what concerns more than this job."""
+        """Commit the job, or drop it. Raises errors that concern more than this job."""
         results = rewritten.results
         async with places:
             if (error := _error_of(job, rewritten)) is not None:
@@ -204,7 +207,7 @@ class Pipeline:
                     await self._clear_attempts(job, results)
                 await self._committer.commit(job, results, evolution(rewritten.contract))
             except (Fenced, Unavailable):
-                raise  # what became of the job is found out by the next round, or by the next holder of the lease
+                raise  # the next round, or the next holder of the lease, finds out what happened to the job
             except Exception as refused:  # noqa: BLE001 - whatever is wrong with one job holds up no other
                 await self._fail(job, what_went_wrong(refused))
                 return False
@@ -215,7 +218,7 @@ class Pipeline:
             files = [file for result in results for file in result.files]
             set_aside = sum(file.record_count for result in results if (file := result.quarantine_file) is not None)
             self._metrics.job_committed(
-                rows=sum(file.record_count for file in files) - set_aside,  # those have a second copy
+                rows=sum(file.record_count for file in files) - set_aside,  # set-aside rows have a second copy
                 quarantined_rows=set_aside,
                 unread_keys=sum(result.unread_keys for result in results),
                 wal_bytes=job.plan.bytes,
@@ -224,7 +227,7 @@ class Pipeline:
             return True
 
     async def _clear_attempts(self, job: BegunJob, results: Sequence[TaskResult]) -> None:
-        """A task may have been run more than once: what the earlier ones wrote goes before the commit."""
+        """A task may have run more than once: delete the files of earlier runs before the commit."""
         counted = {self._locations.key_of(location) for location in _files_of(job, results)}
         await self._locations.delete_below(job.folder, but=counted)
 
@@ -252,7 +255,7 @@ def _work(job: BegunJob) -> JobWork:
 
 
 def _files_of(job: BegunJob, results: Sequence[TaskResult]) -> list[str]:
-    """Locations of all that a job leaves when it is committed."""
+    """The locations of all files of a committed job."""
     return [f"{job.folder}/{LEDGER_NAME}", *(file.path for result in results for file in result.files)]
 
 

@@ -1,11 +1,11 @@
-"""Repairs: what people ask to be done with values that were set aside, done by the pipeline.
+"""Repairs that users request for values that were set aside; the pipeline carries them out.
 
     asked -> files of the branch `quarantine` -> rewritten (set_aside.py) -> one commit: from `quarantine` to `main`
           -> answered
 
-A repair is a job like any other: fenced by the pipeline's token, and what it leaves behind when it fails is cleared
-away. Its snapshots say whose repair they are and what came of it: one whose commit was made, but not answered, is not
-made again, and whoever waits is told what was done.
+A repair is a job like any other: the pipeline's token fences it, and a failed one is cleaned up. Its snapshots record
+which repair they belong to and its result. So a repair that was committed but not answered is not done again, and the
+waiting user gets the recorded result.
 """
 
 import base64
@@ -36,11 +36,11 @@ from lakestream.world.ids import Ids
 log = structlog.get_logger(__name__)
 
 ATTEMPTS_MAX = 4
-"""How often a repair is made anew because someone else committed to the table meanwhile."""
+"""How often a repair is done again because someone else committed to the table meanwhile."""
 FILES_PER_TASK = 50
 REPAIR, REPAIR_JOB = "lakestream.repair", "lakestream.repair-job"
 REPAIRED, REMAINING = "lakestream.repaired-rows", "lakestream.remaining-rows"
-"""In snapshot summaries."""
+"""Keys in snapshot summaries."""
 
 
 class Repairs:
@@ -62,15 +62,16 @@ class Repairs:
         self._dropped_jobs = dropped_jobs
         self._ids = ids
         self._resting = Resting(clock)
-        """Topics for whose repairs a store did not answer: compaction, which comes next, need not wait for them."""
+        """Topics whose repairs got no answer from a store. Compaction, which comes next, need not wait for them."""
         self._unanswered: list[LeftJob] = []
-        """Jobs whose commit may or may not have been made."""
+        """Jobs with an unknown outcome of their commit."""
 
     async def work_off(self, lease: CompactionLease) -> None:
-        """All that were asked for. Raises what concerns more than one of them: Fenced, Unavailable. What was not
-        answered is tried again after a while."""
+        """Do all requested repairs. Raises errors that concern more than one of them: Fenced, Unavailable.
+
+        Repairs without an answer are tried again after a while."""
         while self._unanswered:
-            await self._dropped_jobs.drop(self._unanswered[-1])  # one that was committed keeps its files
+            await self._dropped_jobs.drop(self._unanswered[-1])  # a committed job keeps its files
             self._unanswered.pop()
         asked = await self._store.repairs.asked()
         self._resting.keep({repair.topic for repair in asked})

@@ -1,6 +1,6 @@
-"""Topics whose last job failed: left alone for a while, each time for longer, so that others need not wait for them.
+"""Delays topics whose last job failed, longer each time, so that other topics need not wait for them.
 
-Whoever asks for such a topic may just have mended it, and is heard sooner; but a wish stays until it is granted, so
+A user who asks for such a topic may just have repaired it, and waits less. But a request stays until it is granted, so
 even then there is a pause.
 """
 
@@ -29,18 +29,18 @@ class Resting:
         return len(self._rests)
 
     def begin(self, topic: TopicId) -> float:
-        """Its job failed. Returns after how many seconds it is tried again."""
+        """The topic's job failed. Returns the seconds until the next try."""
         before = self._rests.get(topic)
         seconds = SECONDS_FIRST if before is None else min(2 * before.seconds, SECONDS_MAX)
         self._rests[topic] = Rest(self._clock.monotonic(), seconds)
         return seconds
 
     def end(self, topic: TopicId) -> None:
-        """Its job was committed."""
+        """The topic's job was committed."""
         self._rests.pop(topic, None)
 
     def keep(self, topics: Collection[TopicId]) -> None:
-        """Forget all others: they have nothing left to do, or are gone."""
+        """Forget all other topics: they have nothing left to do, or are gone."""
         self._rests = {topic: rest for topic, rest in self._rests.items() if topic in topics}
 
     def rests(self, topic: TopicId, *, asked: bool) -> bool:

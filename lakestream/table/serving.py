@@ -1,7 +1,7 @@
-"""Rounds for as long as the process lives: work while the lease is held, stand by while it is not, rest when idle.
+"""Runs the pipeline's rounds while the process lives: works while it holds the lease, stands by while it does not.
 
-What goes wrong in a round is logged and tried again, after a pause that grows. An engine that fails again and again is
-given up: the process ends, and its supervisor starts it with a fresh one.
+A failed round is logged and tried again after a growing pause. If the engine fails again and again, the process ends,
+and its supervisor starts it with a fresh engine.
 """
 
 from collections.abc import Callable
@@ -17,24 +17,25 @@ from lakestream.world.clock import Clock
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 0.5
-"""Between looks for something to do: small beside the freshness, and a look is one small query."""
+"""The pause between two looks for work: short compared to the freshness, and a look is one small query."""
 PAUSE_SECONDS_MAX = 30.0
 ENGINE_FAILURES_MAX = 3
 SWEEP_SECONDS = 600.0
 SWEEP_SECONDS_MAX = 1_800.0
-"""Leftovers are swept when nothing else is to be done; but a pipeline of many topics never rests, and what it forgets
-only then (jobs that are done, files of commits that were not) would grow without end."""
+"""The sweep normally runs when there is nothing else to do. But a pipeline of many topics never rests, and without a
+sweep the finished jobs and the files of failed commits would grow without end.
+"""
 UPKEEP_SECONDS = 10.0
-"""Between looks for files that the log no longer needs: one small query where there are none."""
+"""The pause between two looks for files that the log no longer needs: one small query if there are none."""
 
 
 async def run_rounds(
     pipeline: Pipeline, lease: LeaseKeeper, clock: Clock, *, tidy: Callable[[], None] = lambda: None
 ) -> None:
-    """For ever. `tidy` is called when a round's commits were answered. Raises RewriteFailed when the engine has failed
-    too often in a row."""
+    """Runs for ever. `tidy` is called after a round's commits were answered. Raises RewriteFailed when the engine has
+    failed too often in a row."""
     engine_failures, pause, kept_up_at = 0, POLL_SECONDS, clock.monotonic()
-    swept_at = clock.monotonic() - SWEEP_SECONDS  # at the first rest: whoever was here before may have crashed
+    swept_at = clock.monotonic() - SWEEP_SECONDS  # at the first rest, since the pipeline before may have crashed
     while True:
         try:
             busy = await _round(pipeline, lease)
@@ -59,7 +60,7 @@ async def run_rounds(
 
 
 async def _round(pipeline: Pipeline, lease: LeaseKeeper) -> bool:
-    """Whether there may be more to do at once."""
+    """Returns whether there may be more to do at once."""
     held = lease.held()
     if held is None:
         return False

@@ -1,4 +1,4 @@
-"""A table for every topic, made soon after it: raw columns, branches `log` and `main`, an empty first snapshot."""
+"""Creates a table for every topic soon after it: raw columns, branches `log` and `main`, an empty first snapshot."""
 
 from contextlib import suppress
 
@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 TOPIC_NAME = "lakestream.topic"
 TOPIC_ID = "lakestream.topic-id"
-"""Table properties: which topic this is. Guarded like all that begin so."""
+"""A table property that names the topic. Protected like all properties with this prefix."""
 
 
 class TopicTables:
@@ -28,8 +28,8 @@ class TopicTables:
         self._complete_at: int | None = None
 
     async def make_missing(self) -> None:
-        """Give a table to every topic that has none, and move those that were told to be elsewhere. Costs one small
-        read while no topic was made, changed or deleted."""
+        """Create a table for every topic that has none, and move tables whose configured place has changed. Costs one
+        small read while no topic was created, changed or deleted."""
         version = await self._store.topics_version()
         if version == self._complete_at:
             return
@@ -56,13 +56,13 @@ class TopicTables:
         try:
             await self._store.tables.move_tables([prepared.move])
         except TableExists:
-            # Another pipeline made it, or someone took the name since it was looked for.
+            # Another pipeline made it, or someone took the name in the meantime.
             await self._commits.abandon(prepared)
             if await self._store.tables.table_of_topic(topic.id) is None:
                 raise
             return
         except UnknownTopicId:
-            await self._commits.abandon(prepared)  # deleted since, and nobody would ever let go of its table
+            await self._commits.abandon(prepared)  # its topic was deleted meanwhile: nobody would remove it
             return
         except Conflict:
             await self._commits.abandon(prepared)
@@ -70,7 +70,7 @@ class TopicTables:
         log.info("table made", topic=topic.name, table=f"{'.'.join(namespace)}.{name}")
 
     async def _move(self, topic: Topic, namespace: Namespace) -> None:
-        """To where the topic's config wants the table, if it is elsewhere."""
+        """Move the table to the namespace in the topic's config, if it is elsewhere."""
         pointer = await self._store.tables.table_of_topic(topic.id)
         if pointer is None or pointer.namespace == namespace:
             return
@@ -79,7 +79,7 @@ class TopicTables:
         log.info("table moved", topic=topic.name, table=f"{'.'.join(namespace)}.{name}")
 
     async def _names_in(self, namespace: Namespace) -> set[str]:
-        """Names that are taken there, in lower case. The namespace is made if need be."""
+        """The names in use there, in lower case. Creates the namespace if needed."""
         for levels in range(1, len(namespace) + 1):
             with suppress(NamespaceExists):
                 await self._store.tables.create_namespace(namespace[:levels], {})

@@ -3,8 +3,8 @@
     async with LocalLakestream(brokers=2) as lakestream:
         producer = AIOKafkaProducer(bootstrap_servers=lakestream.bootstrap)
 
-Nothing is mocked: it is what a broker process runs, with everything in memory unless urls say otherwise. Work in the
-background that breaks, which would stop a broker process, is raised at the end.
+Nothing is mocked: this is the code of a broker process, with everything in memory unless urls say otherwise. A failed
+background task, which would stop a broker process, is raised at the end.
 """
 
 import socket
@@ -47,7 +47,7 @@ class LocalLakestream:
         metadata: str = "sqlite:///:memory:",
         objects: str = "memory://",
     ) -> None:
-        """`racks`: the zone of each broker, in order; those left over have none."""
+        """`racks` are the zones of the brokers, in order. Further brokers have none."""
         self._count = brokers
         self._racks = racks
         self._limits = limits or BrokerLimits()
@@ -96,7 +96,7 @@ class LocalLakestream:
         for number in range(self._count):
             await self._start_broker(number, store, objects, threads)
         for broker in self.brokers:
-            await broker.cluster.refresh_live()  # those started first have not heard of the others
+            await broker.cluster.refresh_live()  # brokers started first do not know the later ones yet
 
     async def _start_broker(self, number: int, store: MetadataStore, objects: ObjectStore, threads: ThreadPool) -> None:
         metrics = Metrics()
@@ -129,13 +129,13 @@ class LocalLakestream:
         self.metrics.append(metrics)
 
     def _failed(self, task: str, error: BaseException) -> None:
-        """What a store refused was told to whoever asked; anything else is a fault."""
+        """An error of a store was reported to the caller already. Anything else is a fault."""
         if not isinstance(error, LakestreamError):
             self._broken.append(error)
 
 
 def _free_port() -> int:
-    """Clients are told the port before the server listens on it, so it is chosen beforehand."""
+    """Choose the port beforehand: clients learn it before the server listens on it."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])

@@ -1,1 +1,1 @@
-"""The outside world: clocks, ids, chance, tasks and threads, object stores. Nothing else touches them."""
+"""The outside world: clocks, ids, randomness, tasks, threads and object stores. No other package uses them directly."""

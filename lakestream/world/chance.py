@@ -1,4 +1,4 @@
-"""Randomness, as something passed in: seeded in a simulation, the machine's own otherwise."""
+"""Randomness that is passed in: seeded in a simulation, the machine's own otherwise."""
 
 import random
 from collections.abc import Sequence

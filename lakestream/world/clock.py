@@ -1,7 +1,6 @@
-"""Time, as something passed in, so that a simulation can hold it still.
+"""Time that is passed in, so that a simulation can control it.
 
-Wall time may jump and is only shown or stored; everything that waits or judges an age in this
-process uses monotonic time.
+Wall time may jump and is only shown or stored. All waits and ages in this process use monotonic time.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Ids: topic ids (16 random bytes), segment ids (ULIDs, sortable by time), tables' uuids and snapshot ids."""
+"""Generates ids: topic ids (16 random bytes), segment ids (ULIDs, sortable by time), tables' uuids and snapshot ids."""
 
 from hashlib import sha256
 from uuid import UUID
@@ -12,7 +12,7 @@ _RANDOM_BITS = 80
 
 
 class Ids:
-    """Makes ids that never repeat. ULIDs of one maker rise strictly, also within a millisecond."""
+    """Makes ids that never repeat. ULIDs of one maker rise strictly, even within a millisecond."""
 
     def __init__(self, clock: Clock, chance: Chance) -> None:
         self._clock = clock
@@ -42,7 +42,7 @@ def derived_uuid(text: str) -> str:
 
 
 def ulid_ms(ulid: str) -> int:
-    """When a ULID was made: milliseconds since 1970, by its maker's clock."""
+    """The time when a ULID was made: milliseconds since 1970, by its maker's clock."""
     value = 0
     for character in ulid:
         value = value * 32 + _CROCKFORD.index(character)

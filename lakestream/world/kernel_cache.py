@@ -1,11 +1,11 @@
-"""Compiled kernels kept on disk, for as long as none of the files that they are made of has changed.
+"""Caches compiled kernels on disk until one of their source files changes.
 
     kernel = kept_with(FOLDER)(njit(nogil=True)(function))
 
-Numba keeps a kernel for as long as the file of that one function stays the same: a function that it calls, or a number
-that it was compiled with, may stand in another file and change unseen. Kernels of several files are kept by the
-contents of all Python files of a folder instead, or of several. So keep in them what is compiled, and little else: each
-change in there costs a new compilation.
+Numba keeps a kernel for as long as the file of that one function stays the same. But a function that it calls, or a
+constant that it was compiled with, may be in another file and change unseen. So kernels of several files are cached by
+the contents of all Python files of one or more folders. Keep little else in these folders: each change in them costs a
+new compilation.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -20,7 +20,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 
 def kept_with(*folders: Path) -> Callable[[Any], Any]:
-    """For a function that Numba compiles, without `cache=True`. Looks at no folder inside of these."""
+    """For a function that Numba compiles, without `cache=True`. Does not look into subfolders."""
 
     def keep(kernel: Any) -> Any:
         kernel._cache = FolderCache(kernel.py_func, folders)

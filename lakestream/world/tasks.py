@@ -1,7 +1,7 @@
-"""Background tasks that belong to someone: they end when their owner ends, and their failures are seen.
+"""Background tasks with an owner: they end when their owner ends, and their failures are reported.
 
-A bare asyncio task that fails in the background fails silently. A `Tasks` group holds its tasks,
-reports a failure to `on_failure`, and cancels what is left when it is closed.
+A bare asyncio task that fails in the background fails silently. A `Tasks` group holds its tasks, reports a failure to
+`on_failure`, and cancels the remaining tasks when it is closed.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ U = TypeVar("U")
 
 
 async def both(one: Awaitable[T], other: Awaitable[U]) -> tuple[T, U]:
-    """Both at once, and both to their ends: when one has failed, the other does not go on behind its caller's back."""
+    """Await both in parallel, and both to their ends: if one fails, the other does not go on unnoticed."""
     first, second = await asyncio.gather(one, other, return_exceptions=True)
     if isinstance(first, BaseException):
         raise first
@@ -28,14 +28,14 @@ class Tasks:
         self._running: dict[asyncio.Task[Any], None] = {}  # in the order begun: a set's would differ from run to run
 
     def spawn(self, work: Coroutine[Any, Any, T], *, name: str, awaited: bool = False) -> "asyncio.Task[T]":
-        """Begin `work`. With `awaited` its failure is for those who await it, and is not reported."""
+        """Begin `work`. With `awaited`, its failure is raised to those who await it, and is not reported."""
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._running[task] = None
         task.add_done_callback(self._answered if awaited else self._finished)
         return task
 
     async def close(self) -> None:
-        """Cancel what runs, and wait until it has ended."""
+        """Cancel the running tasks, and wait until they have ended."""
         running = list(self._running)
         for task in running:
             task.cancel()
@@ -44,7 +44,7 @@ class Tasks:
     def _answered(self, task: "asyncio.Task[Any]") -> None:
         self._running.pop(task, None)
         if not task.cancelled():
-            task.exception()  # seen, even where everyone who awaited it has gone
+            task.exception()  # retrieved, even if nobody awaits it any more
 
     def _finished(self, task: "asyncio.Task[Any]") -> None:
         self._running.pop(task, None)

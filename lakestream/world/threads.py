@@ -1,6 +1,6 @@
-"""Threads, as something passed in: work that blocks or releases the GIL runs beside the event loop.
+"""Threads that are passed in: work that blocks or releases the GIL runs next to the event loop.
 
-`InlineThreads` runs the work on the spot, which is how a simulation stays deterministic.
+`InlineThreads` runs the work on the spot, which keeps a simulation deterministic.
 """
 
 import asyncio
@@ -23,12 +23,10 @@ class Threads(Protocol):
 
 
 class ThreadPool:
-    """A bounded number of threads, begun when they are needed. With `workers=1`, work runs in the order in which it was
-    asked for.
+    """A limited number of threads, started when needed. With `workers=1`, work runs in the order of the calls.
 
     The standard library's executor does the same at twice the price: it keeps two futures and two locks for every piece
-    of work, and its answer takes two turns of the loop.
-    """
+    of work, and its answer takes two turns of the loop."""
 
     def __init__(self, workers: int, name: str) -> None:
         self._workers = workers
@@ -36,16 +34,16 @@ class ThreadPool:
         self._asked: SimpleQueue[Asked | None] = SimpleQueue()
         self._threads: list[Thread] = []
         self._unanswered = 0
-        """Counted on the event loop alone."""
+        """Only the event loop counts it."""
         self._closed = False
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What the work returns or raises. It runs to its end once it has begun; where the caller stops waiting before
-        that, it is not begun."""
+        """Returns or raises the result of the work. Work that has begun runs to its end. If the caller stops waiting
+        before that, it is not begun."""
         if self._closed:
             raise RuntimeError(f"the threads '{self._name}' are closed: nothing can be asked of them any more")
-        # Kept by no frame that an error passes through: it would refer to itself, and live until the collector comes,
-        # with all that the work was given.
+        # No frame that an error passes through may hold it. Otherwise the error would refer to itself, and live with
+        # all arguments of the work until the collector runs.
         return await self._put(partial(work, *args, **kwargs))
 
     def _put(self, work: Callable[[], T]) -> "asyncio.Future[T]":
@@ -58,7 +56,7 @@ class ThreadPool:
         return answer
 
     def close(self) -> None:
-        """Returns when all is done that was asked for and is still waited for."""
+        """Returns when all work is done that someone still waits for."""
         self._closed = True
         for _ in self._threads:
             self._asked.put(None)
@@ -71,14 +69,14 @@ class ThreadPool:
             thread.start()
         except RuntimeError:
             if self._threads:
-                return  # the system has no more to give: those that are there do the work
+                return  # the system has no more threads to give: the existing ones do the work
             raise
         self._threads.append(thread)
 
     def _work(self) -> None:
         while (asked := self._asked.get()) is not None:
             self._do(*asked)
-            del asked  # or what it returned would live on until the next work comes
+            del asked  # otherwise its result would live until the next work comes
 
     def _do(self, loop: asyncio.AbstractEventLoop, answer: "asyncio.Future[Any]", work: Callable[[], Any]) -> None:
         try:
@@ -87,7 +85,7 @@ class ThreadPool:
             self._tell(loop, answer, None, error)
         else:
             self._tell(loop, answer, result, None)
-        del answer, work  # an error knows this frame
+        del answer, work  # an error refers to this frame
 
     def _tell(
         self, loop: asyncio.AbstractEventLoop, answer: "asyncio.Future[Any]", result: Any, error: BaseException | None
@@ -98,10 +96,10 @@ class ThreadPool:
     def _answer(self, answer: "asyncio.Future[Any]", result: Any, error: BaseException | None) -> None:
         self._unanswered -= 1
         if answer.done():
-            return  # whoever asked stopped waiting
+            return  # the caller stopped waiting
         if error is None:
             answer.set_result(result)
-        elif isinstance(error, StopIteration):  # no future takes one, since it would end whoever awaits it
+        elif isinstance(error, StopIteration):  # a future refuses it, since it would end the awaiting coroutine
             told = RuntimeError("the work raised StopIteration")
             told.__cause__ = error
             answer.set_exception(told)

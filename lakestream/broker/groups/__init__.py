@@ -1,7 +1,7 @@
-"""Consumer groups: who reads what, how far they have come, and what happens when someone comes, goes or dies.
+"""Consumer groups: membership, assignments and committed offsets, for both of Kafka's group protocols.
 
     coordinator (asks, timers, saving) -> machine (decides, without I/O) -> classic | consumer -> state (what is saved)
 
-The machine is plain Python over values: it is told the time and returns what to answer and whether to save. Answers
+The machine is plain Python over values. It receives the time, and returns the answers and whether to save. Answers
 leave only after the state that they came from is in the store, so another broker can take over at any moment.
 """

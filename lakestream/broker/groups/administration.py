@@ -1,6 +1,6 @@
-"""What is asked of groups beside membership: offsets, descriptions, lists, deletion.
+"""Requests about groups that do not change membership: offsets, descriptions, lists, deletion.
 
-Offsets are the store's: they are committed and read there, each time; the coordinator only says who may.
+The store holds the offsets. Every commit and every read goes there; the coordinator only decides who may commit.
 """
 
 import asyncio
@@ -44,7 +44,8 @@ T = TypeVar("T")
 class BegunCommit(NamedTuple):
     refused: Mapping[TopicPartition, LakestreamError]
     stored: "asyncio.Future[None] | None"
-    """Of those not refused, if there are any. Fails as the store does: `told_to_clients` says what that means."""
+    """The write of the partitions that were not refused, if there are any. It fails with the store's errors;
+    `told_to_clients` translates them."""
 
 
 class GroupAdministration:
@@ -55,14 +56,14 @@ class GroupAdministration:
     # --- offsets -------------------------------------------------------------------------------
 
     async def commit(self, ask: CommitAsk) -> Mapping[TopicPartition, LakestreamError]:
-        """Commit what can be; returns the partitions that were refused. Raises what concerns the whole request."""
+        """Commit all partitions that are allowed, and return the others. Raises errors of the whole request."""
         begun = self._begin(await self._holdings.hold(ask.group, create=ask.generation < 0), ask)
         if begun.stored is not None:
             await _done(ask.group, begun.stored)
         return begun.refused
 
     def begin_commit(self, ask: CommitAsk) -> BegunCommit | None:
-        """As `commit`, without a task of its own; None: the group must be taken up first, so use `commit`."""
+        """As `commit`, without a task of its own. None if the group must be claimed first: use `commit` then."""
         held = self._holdings.in_hand(ask.group)
         return None if held is None else self._begin(held, ask)
 
@@ -83,18 +84,19 @@ class GroupAdministration:
     async def fetch(
         self, ask: OffsetFetchAsk, partitions: Sequence[TopicPartition] | None
     ) -> dict[TopicPartition, CommittedOffset]:
-        """What is committed; absent partitions, and those of an unknown group, have no offset: -1, not an error.
+        """The committed offsets. Partitions without an offset, and those of an unknown group, are absent: -1, not an
+        error.
 
-        Any broker may say: all that was answered is in the store. So nobody is sent to another coordinator for it, and
-        who cannot be answered is told to ask again here. librdkafka knows no other way: a member whose question is
-        refused otherwise never asks again, and sits on its partitions without reading them."""
+        Any broker may answer, since every acknowledged offset is in the store. So this never refers a client to another
+        coordinator, and on a failure it tells the client to ask the same broker again. librdkafka needs this: a member
+        whose request is refused in another way never asks again, and sits on its partitions without reading them."""
         try:
             held = await self._holdings.hold(ask.group)
             check_fetch(None if held is None else held.machine.group, ask)
             if held is None:
                 return {}
         except NotCoordinator:
-            pass  # whether it is a member, the coordinator tells it
+            pass  # the coordinator checks the membership
         except CoordinatorNotAvailable as error:
             raise CoordinatorLoading(str(error)) from error
         return await self._read(ask.group, partitions)
@@ -110,7 +112,7 @@ class GroupAdministration:
     async def delete_offsets(
         self, group: str, partitions: Mapping[TopicPartition, str]
     ) -> dict[TopicPartition, LakestreamError]:
-        """Delete the offsets of these partitions (given with their topics' names); returns those refused."""
+        """Delete the offsets of these partitions (given with their topics' names). Returns the refused ones."""
         held = await self._holdings.hold(group)
         subscribed = check_delete_offsets(None if held is None else held.machine.group, group)
         assert held is not None
@@ -126,7 +128,7 @@ class GroupAdministration:
     # --- groups --------------------------------------------------------------------------------
 
     async def describe_classic(self, group: str) -> ClassicDescription:
-        """Raises GroupNotFound: also for a group of the other protocol."""
+        """Raises GroupNotFound, also for a group of the other protocol."""
         held = await self._holdings.hold(group)
         if held is None or not isinstance(held.machine.group, ClassicGroup):
             raise GroupNotFound(f"Group {group} is not a classic group." if held else f"Group {group} not found.")
@@ -175,15 +177,16 @@ def _too_long(
 
 
 def _followed(held: HeldGroup, write: Awaitable[T]) -> "asyncio.Future[T]":
-    """A write under the group's epoch, begun: the group lives and falls with it."""
+    """Start a write under the group's epoch, which the group follows (`HeldGroup.follow`)."""
     begun = asyncio.ensure_future(write)
     held.follow(begun)
     return begun
 
 
 async def _done(group: str, write: "asyncio.Future[T]") -> T:
-    """A store that does not answer is a coordinator that is not available: clients know how to go on from that.
-    A client that goes away does not take its write back: cut off, it could still land, and after later ones."""
+    """Wait for the write. An unavailable store becomes an unavailable coordinator: clients know how to go on from that.
+
+    A client that disconnects does not cancel its write. A cancelled write could still land, after later ones."""
     try:
         return await asyncio.shield(write)
     except LakestreamError as error:
@@ -191,7 +194,7 @@ async def _done(group: str, write: "asyncio.Future[T]") -> T:
 
 
 def _unheld(group: ListedGroup) -> GroupListing:
-    """Nobody has asked for it since it came to this broker: as it would be taken up."""
+    """The listing of a group that nobody has asked for since it came to this broker, as a claim would restore it."""
     is_classic = group.kind is GroupKind.CLASSIC
     return GroupListing(
         group=group.group,

@@ -1,4 +1,4 @@
-"""What members ask for, and what they are told: values, free of any wire."""
+"""Requests of group members and the answers to them, as values independent of any wire format."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ CONSUMER_PROTOCOL = "consumer"
 
 
 class MemberClient(NamedTuple):
-    """Who is at the other end of the connection."""
+    """The client at the other end of the connection."""
 
     id: str
     host: str
@@ -27,7 +27,7 @@ class JoinAsk:
     group: str
     member_id: str
     fresh_member_id: str
-    """The id that a member without one is given."""
+    """The id for a member that has none yet."""
     instance_id: str | None
     client: MemberClient
     session_timeout_ms: int
@@ -41,7 +41,7 @@ class JoinAsk:
 
 
 class JoinedMember(NamedTuple):
-    """What the leader is told of each member."""
+    """The leader's view of one member."""
 
     member_id: str
     instance_id: str | None
@@ -61,7 +61,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinRefused:
-    """`member_id` goes into the answer beside the error; with MemberIdRequired it is the one to join with."""
+    """`member_id` goes into the answer together with the error. With MemberIdRequired it is the id to join with."""
 
     error: LakestreamError
     member_id: str
@@ -76,7 +76,7 @@ class SyncAsk:
     protocol_type: str | None
     protocol: str | None
     assignments: Mapping[str, bytes]
-    """By member id; only the leader's count."""
+    """By member id. Only the leader's assignments count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +125,7 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerHeartbeatAsk:
-    """None: not said, so as before. `regex` "" ends a subscription by expression."""
+    """None means unchanged since the last heartbeat. An empty `regex` ends a subscription by expression."""
 
     group: str
     member_id: str

@@ -1,4 +1,4 @@
-"""Membership: every verb of a group's members, whichever protocol they speak.
+"""Membership requests of a group's members, in both protocols.
 
 verb -> the group, held -> a turn of its machine -> saved if it changed -> answered
 """
@@ -30,7 +30,7 @@ class Coordinator:
         self._holdings = holdings
 
     async def join(self, ask: JoinAsk) -> Joined | JoinRefused:
-        """Waits for the next generation. A refusal comes with the member id that goes beside it."""
+        """Waits for the next generation. A refusal carries the member id for the answer."""
         try:
             held = await self._hold_for_join(ask)
             if isinstance(held, JoinRefused):
@@ -65,7 +65,7 @@ class Coordinator:
         await self._holdings.settle(held, turn)
 
     async def leave(self, ask: LeaveAsk) -> list[Left]:
-        """What became of each leaver, in their order."""
+        """The result of each leaver, in their order."""
         held = await self._holdings.hold(ask.group)
         if held is None:
             return [Left(leaver, UnknownMember(f"there is no group '{ask.group}'")) for leaver in ask.leavers]

@@ -1,7 +1,8 @@
-"""Deadlines by key, made for being moved all the time: every heartbeat moves one.
+"""Deadlines by key, built to be moved often: every heartbeat moves one.
 
-Moving a deadline back only changes a number; the queue finds out when the old one comes up. So a group of thousands
-pays nothing per heartbeat, and the queue holds at most one entry per key and one per time a deadline moved forward.
+Postponing a deadline only changes a number; the queue corrects itself when the old entry comes up. So a group of
+thousands pays nothing per heartbeat, and the queue holds at most one entry per key and one per time a deadline was
+brought forward.
 """
 
 import heapq
@@ -45,7 +46,7 @@ class Deadlines(Generic[K]):
         return None
 
     def take_due(self, now_ms: int) -> list[K]:
-        """Keys whose deadline has come, in order; they have none any more."""
+        """Remove and return the keys whose deadline has come, in order."""
         due: list[K] = []
         while (at_ms := self.next()) is not None and at_ms <= now_ms:
             _, _, key = heapq.heappop(self._queue)
@@ -66,7 +67,7 @@ class Deadlines(Generic[K]):
         self._queued[key] = at_ms
 
     def _correct(self) -> None:
-        """The first entry is out of date: its deadline was cancelled or moved."""
+        """Drop the first entry, whose deadline was cancelled or moved."""
         at_ms, _, key = heapq.heappop(self._queue)
         if self._queued.get(key) != at_ms:
             return  # an earlier entry stands for this key

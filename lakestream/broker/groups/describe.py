@@ -1,4 +1,4 @@
-"""What administrators see of a group: values for DescribeGroups, ConsumerGroupDescribe and ListGroups."""
+"""Descriptions of groups for administrators: DescribeGroups, ConsumerGroupDescribe and ListGroups."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from lakestream.broker.groups.saved.state import Assignment, ConsumerMember
 from lakestream.model.group import GroupKind
 
 DEAD = "Dead"
-"""What a group that does not exist is said to be."""
+"""The phase reported for a group that does not exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class ConsumerDescription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerMemberDescription:
-    """`member.assigned` is what it has now; `target` what it is led to. Classic members are there as well."""
+    """`member.assigned` is the current assignment, `target` the one it moves to. Includes classic members."""
 
     member: ConsumerMember
     target: Assignment
@@ -58,7 +58,7 @@ class GroupListing:
 
 
 def describe_classic(group: ClassicGroup) -> ClassicDescription:
-    """Subscriptions and assignments are shown once they are settled."""
+    """Subscriptions and assignments appear only once they are settled."""
     stable = group.phase is ClassicPhase.STABLE
     return ClassicDescription(
         group=group.group,

@@ -1,4 +1,4 @@
-"""What consumers write into the classic protocol: their subscriptions and assignments (Kafka's ConsumerProtocol).
+"""The subscriptions and assignments that consumers embed in the classic protocol (Kafka's ConsumerProtocol).
 
     subscription  version(2) topics[string] user_data(bytes), v1+ owned[topic, [partition]], v2+ generation(4), v3+ rack
     assignment    version(2) assigned[topic, [partition]] user_data(bytes)
@@ -62,7 +62,7 @@ class _Reader:
         return b"" if length < 0 else self._take(length)
 
     def count(self, item_bytes_min: int) -> int:
-        """An array's length, which cannot be more than what is left has room for."""
+        """An array's length. Raises MalformedProtocol if the remaining bytes cannot hold so many items."""
         count = self.int32()
         if count * item_bytes_min > len(self._data) - self._at:
             raise MalformedProtocol(f"an array of {count} does not fit in what is left")
@@ -84,7 +84,7 @@ class _Reader:
 
 
 def embedded_version(metadata: bytes) -> int:
-    """Which version the writer speaks, as far as we do."""
+    """The version that the writer speaks, limited to the highest one that we know."""
     return max(0, min(_Reader(metadata).int16(), VERSION_MAX))
 
 
@@ -104,7 +104,7 @@ def read_subscription(metadata: bytes) -> Subscription:
 
 
 def read_assignment(data: bytes) -> EmbeddedAssignment:
-    """Raises MalformedProtocol. No bytes at all: no partitions."""
+    """No bytes at all mean no partitions. Raises MalformedProtocol."""
     if not data:
         return EmbeddedAssignment(partitions={}, user_data=b"")
     reader = _Reader(data)
@@ -123,7 +123,7 @@ def write_assignment(version: int, partitions: Mapping[str, Iterable[int]]) -> b
 
 
 def subscribed_topics(metadata: Sequence[bytes]) -> frozenset[str] | None:
-    """The topics that these members subscribe to; None if one of them cannot be read."""
+    """The topics that these members subscribe to; None if one of the subscriptions is unreadable."""
     try:
         return frozenset(topic for one in metadata for topic in read_subscription(one).topics)
     except MalformedProtocol:

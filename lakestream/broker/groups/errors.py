@@ -1,4 +1,4 @@
-"""What can go wrong between a group and its members. Kinds and advice as everywhere: lakestream.model.errors."""
+"""Errors between a group and its members. lakestream.model.errors describes the kinds and the advice they carry."""
 
 from lakestream.model.errors import Conflict, Exhausted, Fenced, Invalid, NotFound, Unavailable
 

@@ -1,4 +1,4 @@
-"""Offsets that nobody needs are dropped: one broker at a time does it, by the store's clock and rules."""
+"""Expiry of committed offsets: one broker at a time drops them, by the store's clock and rules."""
 
 from typing import Protocol
 
@@ -14,7 +14,7 @@ log = structlog.get_logger(__name__)
 
 DUTY = "offset-expiry"
 OFFSETS_PER_CALL = 10_000
-"""Bounds how long one transaction keeps others waiting."""
+"""Limits how long one transaction keeps others waiting."""
 
 
 class Chores(Protocol):
@@ -36,7 +36,7 @@ class OffsetExpiry:
         self._tasks.spawn(self._expire_for_ever(), name=DUTY)
 
     async def expire(self) -> int:
-        """One round, if it is ours to do. Returns how many offsets went."""
+        """Run one round if this broker has the duty. Returns the number of dropped offsets."""
         if not await self._chores.take_duty(DUTY, self._holder, 2 * self._limits.offsets_check_interval_ms):
             return 0
         dropped = batch = await self._store.expire_offsets(self._limits.offsets_retention_ms, OFFSETS_PER_CALL)

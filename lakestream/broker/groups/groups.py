@@ -1,6 +1,6 @@
-"""Groups: everything a broker does for them, put together.
+"""Assembles everything that a broker does for groups.
 
-Faces use `coordinator` for what members ask and `administration` for offsets, descriptions, lists and deletion.
+Protocols use `coordinator` for requests of members, and `administration` for offsets, descriptions, lists and deletion.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Groups:
         self.expiry.start()
 
     def close(self) -> None:
-        """Before the broker leaves: members find another coordinator at once instead of waiting for a timeout."""
+        """Call this before the broker leaves: members find another coordinator at once instead of after a timeout."""
         self.holdings.close()
 
 
@@ -50,7 +50,7 @@ def build_groups(
     ids: Ids,
     tasks: Tasks,
 ) -> Groups:
-    """Nothing runs until `start`."""
+    """Build the parts. Nothing runs until `start`."""
     is_ours = Ownership(cluster).is_ours
     holdings = Holdings(
         store=store,

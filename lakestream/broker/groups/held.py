@@ -1,13 +1,14 @@
-"""A group in this broker's hands: its machine, the epoch it is owned under, and the answers that wait for a save.
+"""A group that this broker holds: its machine, the epoch of the claim, and the answers that wait for a save.
 
     take a turn -> nothing to save, nothing unsaved: answer at once (heartbeats never touch the store)
                 -> else: save, then answer; turns taken meanwhile share the next save
 
-An answer leaves only after the state that it was given from is in the store. If a save fails, what the store holds is
-not known: the group is dropped, everyone who waits is told to look for the coordinator again, and it is read anew.
+An answer leaves only after the state that it was given from is in the store. After a failed save, the content of the
+store is unknown: the broker drops the group, tells everyone who waits to look for the coordinator again, and the next
+request reads the group from the store.
 
 Commits and saves keep their order: a save waits for the commits that were accepted before it. So no commit of an old
-generation can land after a new one has been told to anyone.
+generation can land after a client has learned of a new one.
 """
 
 import asyncio
@@ -66,7 +67,7 @@ class HeldGroup:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing would be lost by forgetting it here."""
+        """Whether the broker can forget the group without loss."""
         quiet = not self._parked and not self._commits and self._saved_version == self._version
         return quiet and self.machine.group.is_empty and self.machine.next_deadline() is None
 
@@ -79,7 +80,7 @@ class HeldGroup:
         return self._tickets, answer
 
     async def settle(self, turn: Turn) -> None:
-        """Return when the turn is durable; what it answers is delivered then. Raises if the group was lost."""
+        """Return when the turn is durable; its answers are delivered then. Raises if the group was lost."""
         released: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def release(error: LakestreamError | None) -> None:
@@ -91,7 +92,7 @@ class HeldGroup:
         await released
 
     def settle_later(self, turn: Turn, release: Release | None = None) -> bool:
-        """As `settle`, without waiting. True: it is durable already."""
+        """As `settle`, without waiting. Returns True if the turn is durable already."""
         if turn.persist:
             self._version += 1
         if self.lost is not None:
@@ -109,9 +110,10 @@ class HeldGroup:
         return False
 
     def follow(self, write: "asyncio.Future[Any]") -> None:
-        """A write of offsets that this group has accepted. Later saves wait for it. If another broker has taken the
-        group over, this one lets go of it; also if the store did not answer: the write may still be under way, and only
-        the epoch of another claim keeps it from landing after later ones."""
+        """Watch a write of offsets that this group has accepted. Later saves wait for it.
+
+        The broker lets go of the group if another broker has taken it over, and also if the store did not answer. The
+        write may still be under way then, and only the epoch of a new claim keeps it from landing after later ones."""
         self._commits.add(write)
         write.add_done_callback(self._written)
 
@@ -124,7 +126,7 @@ class HeldGroup:
                 self.lose(told)
 
     def lose(self, error: LakestreamError) -> None:
-        """The group is no longer ours, or no longer known: tell everyone who waits."""
+        """The group is no longer ours, or its state is no longer known. Refuse all waiting requests."""
         if self.lost is not None:
             return
         self.lost = told_to_clients(self.name, error)
@@ -147,7 +149,7 @@ class HeldGroup:
 
     async def _save_once(self) -> None:
         version, saved = self._version, saved_group(self.machine, self._writer)
-        if self._commits:  # those accepted from now on were checked against this state, or a newer one
+        if self._commits:  # commits accepted from now on were checked against this state or a newer one
             await asyncio.wait(set(self._commits))
         await self._store.save_group(self.name, self.epoch, saved)
         self._saved_version = version
@@ -196,7 +198,7 @@ def saved_group(machine: GroupMachine, writer: StateWriter) -> SavedGroup:
 
 
 def told_to_clients(group: str, error: LakestreamError) -> LakestreamError:
-    """Clients know three ways to go on: ask for the coordinator, ask for it and retry, or join again."""
+    """Translate to one of the errors that clients can handle: ask for the coordinator, ask and retry, or join again."""
     if isinstance(error, NotCoordinator | CoordinatorNotAvailable | IllegalGeneration | Corrupt):
         return error
     if isinstance(error, Fenced):

@@ -1,10 +1,10 @@
-"""The groups in this broker's hands: claimed when first asked for, let go when they move, woken when time is up.
+"""The groups that this broker holds: it claims them on first use, lets them go when they move, and runs their timers.
 
     hold -> ours? -> held already, or claim it from the store (once, however many ask) and take up where it was left
 
-Which groups are ours is asked for every request: when the brokers change, a group moves, and those who wait here are
-told to look for its coordinator again. Should two brokers believe that they own a group, the one who claimed it later
-does: the other's next write is refused by the store, and it forgets the group.
+Every request checks whether the group is still ours. When brokers come or go, a group may move, and waiting members are
+told to look for its coordinator again. If two brokers believe that they own a group, the later claim wins: the store
+refuses the next write of the other broker, which then forgets the group.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ TICK_SECONDS = 0.05
 """How late a deadline may be noticed."""
 
 SWEEP_SECONDS = 5.0
-"""How often groups that have moved away, or that nobody uses, are dropped."""
+"""How often the broker drops groups that have moved away or that nobody uses."""
 
 
 class TopicsSource(Protocol):
@@ -39,7 +39,7 @@ class TopicsSource(Protocol):
     def image(self) -> TopicsImage: ...
 
     async def refresh(self) -> None:
-        """Know at least what anyone was told before this call."""
+        """Learn at least everything that any client was told before this call."""
         ...
 
 
@@ -72,7 +72,7 @@ class Holdings:
         self._tasks.spawn(self._sweep_for_ever(), name="group-sweep")
 
     def close(self) -> None:
-        """Send everyone who waits to another broker. Everything told to anyone is in the store already."""
+        """Send everyone who waits to another broker. Everything that clients were told is in the store already."""
         self._closed = True
         for held in self.all():
             held.lose(NotCoordinator(f"this broker is leaving: ask again who coordinates group '{held.name}'"))
@@ -83,7 +83,7 @@ class Holdings:
     # --- holding -------------------------------------------------------------------------------
 
     async def hold(self, name: str, *, create: bool = False) -> HeldGroup | None:
-        """The group, claimed if it was not ours yet. None: there is no such group. Raises NotCoordinator."""
+        """The group, claimed if it was not held yet. None if there is no such group. Raises NotCoordinator."""
         held = self.in_hand(name)
         if held is None:
             held = await self._load_once(name, create)
@@ -118,10 +118,10 @@ class Holdings:
             loading = self._tasks.spawn(self._load(name, create), name=f"load-group-{name}")
             self._loading[name] = loading
             loading.add_done_callback(lambda _: self._loading.pop(name, None))
-        loaded = await asyncio.shield(loading)  # others wait for it too
+        loaded = await asyncio.shield(loading)  # other requests wait for it too
         if isinstance(loaded, LakestreamError):
             raise loaded
-        if loaded is None and create:  # someone who only looked was first
+        if loaded is None and create:  # a request that does not create groups came first
             return await self._load_once(name, create)
         return loaded
 
@@ -142,7 +142,7 @@ class Holdings:
             name,
             claim.epoch,
             machine,
-            used_ms=turn.now_ms,  # or the sweep could put it away before whoever asked for it has seen it
+            used_ms=turn.now_ms,  # otherwise the sweep could put it away before the first request sees it
             store=self._store,
             tasks=self._tasks,
             on_lost=self._lost,
@@ -173,7 +173,7 @@ class Holdings:
         return Turn(now_ms=self.now_ms(), limits=self.limits, topics=self._topics.image())
 
     async def settle(self, held: HeldGroup, turn: Turn) -> None:
-        """Return when what the turn did is durable."""
+        """Return when the effects of the turn are durable."""
         self._schedule(held)
         await held.settle(turn)
 

@@ -1,4 +1,4 @@
-"""How far groups are behind, for those who watch: each broker tells of the groups that it coordinates."""
+"""Consumer lag for monitoring: each broker reports the groups that it coordinates."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,10 +7,10 @@ from lakestream.model.group import PartitionLag
 from lakestream.world.clock import Clock
 
 LAGS_MAX = 20_000
-"""Partitions over all groups, by name; what comes later is not shown. Each is a series in whoever collects metrics."""
+"""Partitions over all groups, in the order of names; later ones are not shown. Each is a series in a metrics store."""
 
 FRESH_SECONDS = 5.0
-"""Asked more often, the answer is the same: watchers must not load the store."""
+"""Requests within this time get the same answer, so that monitoring does not load the store."""
 
 
 class Lags:

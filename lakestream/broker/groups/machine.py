@@ -1,8 +1,8 @@
-"""One group, whichever protocol it speaks: every request and every tick of the clock is a turn of this machine.
+"""One group of either protocol as a state machine: every request and every tick of the clock is one turn.
 
     machine.join(ask, ticket, turn) ...   -> turn.answers for requests that waited, turn.persist if it must be saved
 
-No I/O, no clock: the same turns give the same group. `restored` makes it from what another coordinator saved.
+No I/O, no clock: the same turns give the same group. `restored_machine` builds one from a saved state.
 """
 
 from lakestream.broker.groups.asks import (
@@ -76,7 +76,7 @@ class GroupMachine:
     # --- the consumer protocol -----------------------------------------------------------------
 
     def consumer_heartbeat(self, ask: ConsumerHeartbeatAsk, turn: Turn) -> ConsumerHeartbeatAnswer:
-        """Raises what the member is to be told; the group is unchanged then. `ask` has passed `check_ask`."""
+        """Raises the error for the member; the group is unchanged then. `ask` has passed `check_ask`."""
         if isinstance(self.group, ClassicGroup):
             return self._upgrade_with(self.group, ask, turn)
         if ask.member_epoch >= JOINING_EPOCH:
@@ -103,8 +103,10 @@ class GroupMachine:
     # --- changing the protocol -----------------------------------------------------------------
 
     def _upgrade_with(self, former: ClassicGroup, ask: ConsumerHeartbeatAsk, turn: Turn) -> ConsumerHeartbeatAnswer:
-        """Only a member that joins turns a classic group into a consumer group. One that was removed, and whose group
-        has been downgraded since, is unknown, so that it joins again; Kafka says "group not found", which ends it."""
+        """Only a member that joins turns a classic group into a consumer group.
+
+        A member that was removed, and whose group has been downgraded since, is told that it is unknown, so it joins
+        again. Kafka answers "group not found", which ends it."""
         if ask.member_epoch != JOINING_EPOCH:
             raise UnknownMember(f"'{ask.member_id}' is no member of group '{ask.group}': join again")
         group = upgrade(former, turn)
@@ -129,7 +131,7 @@ def restored_machine(group: str, state: GroupState, turn: Turn) -> GroupMachine:
 
 
 def refuse_unknown_group(ask: JoinAsk) -> JoinRefused | None:
-    """A member id cannot be known in a group that does not exist."""
+    """Refuse a member id in a group that does not exist: the group cannot know it."""
     if ask.member_id == UNKNOWN_MEMBER_ID:
         return None
     error = UnknownMember(f"there is no group '{ask.group}': join without a member id")

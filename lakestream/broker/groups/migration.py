@@ -1,4 +1,4 @@
-"""A group changes its protocol while it runs, in both directions (KIP-848): nobody stops, no partition has two readers.
+"""Changes a running group's protocol in both directions (KIP-848): nobody stops, no partition has two readers.
 
 upgrade    a member of the new protocol joins a classic group of consumers: all become members of a consumer group
 downgrade  the last member of the new protocol leaves: the others, all classic, form a classic group again
@@ -23,8 +23,8 @@ from lakestream.broker.groups.turn import Turn
 
 
 def upgrade(group: ClassicGroup, turn: Turn) -> ConsumerGroup:
-    """The same members in a consumer group; `group` is left as it was. Raises GroupNotFound, as Kafka does, where
-    the group cannot be upgraded."""
+    """The same members in a consumer group; `group` is left as it was. Raises GroupNotFound, as Kafka does, if the
+    group cannot be upgraded."""
     if group.is_empty:
         return ConsumerGroup(group.group, group.generation)
     if not group.uses_consumer_protocol:
@@ -42,7 +42,7 @@ def upgrade(group: ClassicGroup, turn: Turn) -> ConsumerGroup:
 
 
 def upgraded_from(group: ClassicGroup, turn: Turn) -> None:
-    """The classic group is no more: whoever waits in it joins again, and finds the consumer group."""
+    """The classic group is gone. Members that wait in it join again, and find the consumer group."""
     for former in group.members.values():
         group.unpark(former, turn, RebalanceInProgress("the group has changed its protocol: join again"))
 
@@ -53,7 +53,7 @@ def can_downgrade(group: ConsumerGroup, members_max: int) -> bool:
 
 
 def downgrade(group: ConsumerGroup, turn: Turn) -> ClassicGroup:
-    """The members keep what they have until they join again, which the rebalance that begins here asks of them."""
+    """The same members in a classic group. They keep their assignments until the rebalance that begins here."""
     downgraded = ClassicGroup(group.group, group.epoch)
     for member in group.members.values():
         former = _downgraded_member(member, turn)

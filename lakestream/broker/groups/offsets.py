@@ -1,6 +1,6 @@
-"""Who may commit, read and delete a group's offsets: the rules, in Kafka's order. The offsets are the store's.
+"""The rules for committing, reading and deleting a group's offsets, in Kafka's order. The store holds the offsets.
 
-A group that is not there is given as None.
+A missing group is passed as None.
 """
 
 from collections.abc import Mapping
@@ -26,16 +26,16 @@ Group = ClassicGroup | ConsumerGroup
 
 
 class CommitAsk(NamedTuple):
-    """One is made for every commit, so it is a tuple."""
+    """Every commit makes one, so it is a tuple."""
 
     group: str
     offsets: Mapping[TopicPartition, CommittedOffset]
     member_id: str = UNKNOWN_MEMBER_ID
     instance_id: str | None = None
     generation: int = NO_GENERATION
-    """Or the member epoch."""
+    """The generation or the member epoch."""
     retention_ms: int | None = None
-    """OffsetCommit 2-4 may say; None: the broker's."""
+    """OffsetCommit 2-4 may set it. None means the broker's setting."""
     knows_member_epochs: bool = True
     """OffsetCommit 9 and above."""
 
@@ -48,18 +48,19 @@ class OffsetFetchAsk:
 
 
 def check_commit(group: Group | None, ask: CommitAsk, now_ms: int) -> int:
-    """The generation that must not have passed when the commit is stored. Raises what the client is to be told."""
+    """The generation that must still be current when the commit is stored. Raises the error for the client."""
     if group is None:
         return _check_without_group(ask)
     if isinstance(group, ClassicGroup):
         return _check_classic_commit(group, ask, now_ms)
     _check_consumer_commit(group, ask)
-    # Members' epochs rise one by one, so the group's says nothing; the coordinator keeps commits and saves in order.
+    # The epochs of members rise one by one, so the group's epoch is no guard. The coordinator keeps commits and saves
+    # in order.
     return NO_GENERATION
 
 
 def check_fetch(group: Group | None, ask: OffsetFetchAsk) -> None:
-    """Anyone may read, but who says that it is a member must be one."""
+    """Anyone may read, but a client that claims to be a member must be one."""
     if isinstance(group, ConsumerGroup) and not (ask.member_id is None and ask.member_epoch < 0):
         _check_member_epoch(_member(group, ask.member_id or ""), ask.member_epoch)
 
@@ -72,7 +73,7 @@ def check_delete_group(group: Group | None, name: str) -> None:
 
 
 def check_delete_offsets(group: Group | None, name: str) -> frozenset[str]:
-    """The topics whose offsets must stay, since members read them."""
+    """The topics whose offsets must stay because members read them."""
     if group is None:
         raise GroupNotFound(f"there is no group '{name}'")
     subscribed = group.subscribed()
@@ -82,7 +83,7 @@ def check_delete_offsets(group: Group | None, name: str) -> frozenset[str]:
 
 
 def _check_without_group(ask: CommitAsk) -> int:
-    """Whoever is in no generation commits as it likes: the group begins with its offsets."""
+    """A client outside of any generation may commit freely: its offsets create the group."""
     if ask.generation < 0:
         return NO_GENERATION
     if ask.knows_member_epochs:

@@ -1,4 +1,4 @@
-"""Which broker coordinates a group: all that see the same live brokers agree. FindCoordinator answers by this."""
+"""Which broker coordinates a group. Brokers that see the same live brokers agree. FindCoordinator answers by this."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,7 +7,7 @@ from lakestream.broker.leaders import choose
 from lakestream.model.broker import BrokerSpec, LiveBroker
 
 REMEMBERED_MAX = 100_000
-"""Groups. Asked for every request, and the same while brokers neither come nor go."""
+"""Groups. Every request asks, and the answer is the same while brokers neither come nor go."""
 
 
 class LiveBrokers(Protocol):
@@ -23,7 +23,7 @@ def coordinator_of(brokers: Sequence[LiveBroker], group: str) -> LiveBroker:
 
 
 class Ownership:
-    """Which groups are this broker's. One whose lease ran out owns nothing, whatever it remembers."""
+    """Which groups belong to this broker. A broker whose lease ran out owns nothing, whatever it remembers."""
 
     def __init__(self, cluster: LiveBrokers) -> None:
         self._cluster = cluster

@@ -1,4 +1,4 @@
-"""One turn of a group's machine: what it may look at, and what it leaves behind to be done.
+"""One turn of a group's machine: its inputs, and the answers and saves that it leaves for the coordinator.
 
 coordinator makes a Turn -> the machine decides -> the coordinator saves if `persist`, then delivers `answers`
 """
@@ -12,7 +12,7 @@ from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.groups.topics.topics import TopicsImage
 
 Ticket = int
-"""Stands for a request that waits: the machine keeps it and later answers it."""
+"""Stands for a waiting request. The machine keeps the ticket and answers it later."""
 
 
 class TimerKind(IntEnum):
@@ -23,7 +23,7 @@ class TimerKind(IntEnum):
 
 
 class Timer(NamedTuple):
-    """Of one member, or ("") of the whole group."""
+    """Belongs to one member, or to the whole group if `member_id` is ""."""
 
     kind: TimerKind
     member_id: str = ""

@@ -1,1 +1,1 @@
-"""Planning one commit: what it reads, the snapshots it adds, the files it removes, the manifests it rolls."""
+"""Plans one commit: its inputs, the snapshots it adds, the files it removes, the manifests it rolls."""

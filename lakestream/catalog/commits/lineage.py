@@ -1,4 +1,4 @@
-"""A branch's past: the snapshots that led to its head, as far as they are kept."""
+"""The ancestors of a branch's head, as far as the table keeps them."""
 
 from collections.abc import Iterator
 
@@ -7,11 +7,11 @@ from lakestream.catalog.spec.values import Json, Metadata, by_id
 
 
 def line_of(metadata: Metadata, snapshot_id: int | None) -> Iterator[Json]:
-    """A snapshot and those before it, newest first."""
+    """A snapshot and its ancestors, newest first."""
     head = None if snapshot_id is None else by_id(metadata["snapshots"], "snapshot-id", snapshot_id)
     if head is None:
         return
-    yield head  # mostly enough for whoever asks: an old table's other snapshots are looked at only then
+    yield head  # mostly enough for the caller, so that an old table's other snapshots are not scanned
     snapshot_id = head.get("parent-snapshot-id")
     snapshots = {snapshot["snapshot-id"]: snapshot for snapshot in metadata["snapshots"]}
     for _ in range(len(snapshots) - 1):
@@ -23,7 +23,7 @@ def line_of(metadata: Metadata, snapshot_id: int | None) -> Iterator[Json]:
 
 
 def last_rows_ms(metadata: Metadata, snapshot_id: int | None) -> int | None:
-    """When compaction last brought rows to this snapshot. Those who forget the snapshots that did pass it on."""
+    """The time when compaction last brought rows to this snapshot. A removal carries it on from earlier snapshots."""
     for snapshot in line_of(metadata, snapshot_id):
         summary = snapshot.get("summary") or {}
         if JOB in summary:

@@ -1,7 +1,7 @@
-"""What must be read before a commit can be planned: the heads' manifest lists, and the manifests that it will roll.
+"""Reads the inputs of a commit: the heads' manifest lists, and the manifests that it will roll.
 
-Both are never changed once written, and a committer mostly builds on its own last commit, so what is in them is kept
-within a bound: then a commit reads nothing.
+Both are immutable, and a committer mostly builds on its own last commit. So their content is cached within a size
+limit, and a commit mostly reads nothing.
 """
 
 import asyncio
@@ -20,21 +20,21 @@ from lakestream.model.table_errors import DamagedTable
 
 _ENTRIES_BYTES_MAX = 32 * 1024 * 1024
 _ENTRY_BYTES = 300
-"""What an entry takes in memory beside its encoded data file."""
+"""The memory of an entry in addition to its encoded data file."""
 _LISTS_BYTES_MAX = 32 * 1024 * 1024
 _LIST_ROW_BYTES = 300
-"""Lists of one table share most of their rows."""
+"""The memory of a row. Lists of one table share most of their rows."""
 
 
 class _KeptEntries(NamedTuple):
-    """With the types of their partition values, as which they are encoded: a column may become wider."""
+    """Entries with the types of their partition values, by which they are encoded: a column may become wider."""
 
     types: tuple[str, ...]
     entries: Sequence[ManifestEntry]
 
 
 class SnapshotFiles:
-    """Manifests and manifest lists, read and written."""
+    """Reads and writes manifests and manifest lists."""
 
     def __init__(self, objects: TableObjects) -> None:
         self._objects = objects
@@ -44,7 +44,7 @@ class SnapshotFiles:
         )
 
     async def table_state(self, metadata: Metadata, refs: Iterable[str]) -> TableState:
-        """Everything that appending to these branches needs. Raises DamagedTable."""
+        """The inputs for appending to these branches. Raises DamagedTable."""
         heads = {head for ref in refs if (head := head_of(metadata, ref)) is not None}
         lists = {head: await self.manifest_list(metadata, head) for head in sorted(heads)}
         lineage = has_lineage(metadata)
@@ -54,8 +54,7 @@ class SnapshotFiles:
         return TableState(metadata=metadata, lists=lists, entries=dict(zip(to_roll, entries, strict=True)))
 
     async def whole_state(self, metadata: Metadata, refs: Iterable[str]) -> TableState:
-        """Everything that removing files from these branches needs: what is in all of their data manifests. Raises
-        DamagedTable."""
+        """The inputs for removing files from these branches: all data manifests' entries too. Raises DamagedTable."""
         heads = {head for ref in refs if (head := head_of(metadata, ref)) is not None}
         lists = {head: await self.manifest_list(metadata, head) for head in sorted(heads)}
         rows = {row["manifest_path"]: row for own in lists.values() for row in own if row["content"] == Content.DATA}
@@ -63,7 +62,7 @@ class SnapshotFiles:
         return TableState(metadata=metadata, lists=lists, entries=dict(zip(rows, entries, strict=True)))
 
     async def live_paths(self, metadata: Metadata, row: ManifestFile) -> list[str]:
-        """Files that a manifest brings into its snapshots, of data or of deletes."""
+        """The files that a manifest brings into its snapshots, data and deletes."""
         if row["content"] == Content.DATA:
             return [entry.path for entry in await self.entries(metadata, row) if entry.status is not Status.DELETED]
         found = avro_rows(await self._objects.read(row["manifest_path"]), row["manifest_path"])
@@ -84,7 +83,7 @@ class SnapshotFiles:
         return kept
 
     async def entries(self, metadata: Metadata, row: ManifestFile) -> Sequence[ManifestEntry]:
-        """What is in a data manifest."""
+        """The entries of a data manifest."""
         location, format = row["manifest_path"], EntryFormat(metadata, row["partition_spec_id"])
         kept = self._entries.get(location)
         if kept is None or kept.types != format.types:
@@ -94,7 +93,7 @@ class SnapshotFiles:
         return kept.entries
 
     async def write(self, objects: Sequence[NewObject]) -> None:
-        """All durable when this returns."""
+        """All objects are durable when this returns."""
         await asyncio.gather(*(self._objects.write(new.location, new.content) for new in objects))
         for new in objects:
             if new.entries is not None:

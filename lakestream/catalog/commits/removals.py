@@ -1,11 +1,11 @@
-"""Taking whole data files out of branches in one commit. Planning only: nothing here reads or writes.
+"""Plans the removal of whole data files from branches in one commit. Reads and writes nothing.
 
     what was read (metadata, manifest lists of the heads, all their data manifests)  +  paths that go
       ->  manifests without them, manifest lists, a `delete` snapshot for each branch that had any
 
-A manifest that holds one of them is written anew: the others stay as existing entries, those that go are marked as
-deleted by this snapshot, as the specification has it. Delete files that speak of them stay, and match nothing any more.
-Branches that are at the same snapshot share the new one.
+A manifest that holds a removed file is written again: the others stay as existing entries, and the removed ones are
+marked as deleted by this snapshot, as the specification requires. Delete files that refer to removed files stay, and
+match nothing any more. Branches at the same snapshot share the new one.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,8 +30,8 @@ def remove_files(
     ids: NewIds,
     names: CommitNames,
 ) -> CommitPlan | None:
-    """The files of `gone` leave those of the branches that have them; None where none has. `state` holds the entries of
-    every data manifest of the branches' heads."""
+    """Remove the files of `gone` from the branches that have them. None if no branch has any. `state` holds the entries
+    of every data manifest of the branches' heads."""
     planning = Planning(state=state, summary=summary, now_ms=now_ms, ids=ids, names=names)
     heads: dict[str, int] = {}
     for parent_id, refs in _by_head(state, branches).items():
@@ -49,7 +49,7 @@ def _by_head(state: TableState, branches: Sequence[str]) -> dict[int, list[str]]
 
 
 def _without(planning: Planning, parent_id: int, gone: AbstractSet[str]) -> int | None:
-    """A snapshot like the parent but for the files that go; None if it has none of them."""
+    """A snapshot like the parent without the removed files; None if the parent has none of them."""
     state = planning.state
     rows = living(state.lists[parent_id])
     losing = [row["manifest_path"] for row in rows if _loses(state, row, gone)]
@@ -63,7 +63,7 @@ def _without(planning: Planning, parent_id: int, gone: AbstractSet[str]) -> int 
             manifests.append(planning.with_row_ids(row))
             continue
         format = EntryFormat(state.metadata, row["partition_spec_id"])
-        # Ids are given first, so that rows which stay keep those that they have, or would have had.
+        # Assign row ids first, so that remaining rows keep the ids that they have, or would have had.
         row = planning.with_row_ids(row)
         entries = _marked(settled_entries(state.entries[row["manifest_path"]], row), gone, snapshot_id)
         deleted = [entry for entry in entries if entry.status is Status.DELETED]
@@ -99,7 +99,7 @@ def _written(
         length=length,
         snapshot_id=snapshot_id,
         sequence_number=planning.sequence,
-        # Every entry has its own row id by now; the manifest's only says that it needs no new ones.
+        # Every entry has its own row id by now. The manifest's id only says that it needs no new ones.
         first_row_id=before["first_row_id"],
     )
     return {**row, "partitions": before["partitions"]}

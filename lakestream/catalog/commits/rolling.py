@@ -1,9 +1,9 @@
-"""Small manifests are rolled together, so that a snapshot has few however many commits came before it.
+"""Rolls small manifests together (merges them), so that a snapshot has few however many commits came before it.
 
     16 manifests of under 16 files  ->  one of under 256     16 of those  ->  one of under 4096, which stays as it is
 
-Each commit rolls at most one group, so its cost has a bound; an entry is rewritten twice or three times in its life.
-The entries' own snapshot, sequence numbers and row ids are kept: readers see the same files as before.
+Each commit rolls at most one group, so its cost is bounded; an entry is rewritten twice or three times in its life.
+Entries keep their own snapshot, sequence numbers and row ids: readers see the same files as before.
 """
 
 from collections.abc import Sequence
@@ -14,21 +14,20 @@ from lakestream.catalog.manifests.partition_values import merged_summaries
 from lakestream.catalog.spec.values import Json
 
 FAN_IN = 16
-"""Manifests that make one. Fewer would rewrite entries more often, more would make readers open more manifests."""
+"""How many manifests are merged into one. Fewer would rewrite entries more often, more would slow readers."""
 ROLLED_FILES_MAX = 4096
-"""In one manifest: what can be written in about a tenth of a second, and some hundred kilobytes for readers."""
+"""Files in one manifest: takes about a tenth of a second to write, and some hundred kilobytes to read."""
 
 
 def living(manifests: Sequence[ManifestFile]) -> list[ManifestFile]:
-    """Those that the next snapshot still needs: a manifest whose files have all left has been seen by everyone."""
+    """The manifests that the next snapshot still needs. A manifest without remaining files is left out."""
     return [row for row in manifests if row["content"] != Content.DATA or live_files(row)]
 
 
 def manifests_to_roll(manifests: Sequence[ManifestFile], *, lineage: bool) -> list[ManifestFile]:
-    """Of living manifests, the group whose turn it is, or nothing: the smallest of which there are enough.
+    """The group of living manifests to merge now: the smallest ones of which there are enough. Empty if there is none.
 
-    With row lineage only manifests whose rows have ids are rolled: ids must not be given to rows in passing.
-    """
+    With row lineage, only manifests whose rows have ids are merged: merging must not assign ids."""
     levels: dict[tuple[int, int], list[ManifestFile]] = {}
     for manifest in manifests:
         if _can_be_rolled(manifest, lineage):
@@ -43,7 +42,7 @@ def manifests_to_roll(manifests: Sequence[ManifestFile], *, lineage: bool) -> li
 def rolled_row(
     group: Sequence[ManifestFile], types: Sequence[str], *, location: str, length: int, snapshot_id: int, sequence: int
 ) -> ManifestFile:
-    """What the manifest list says about the manifest that replaces the group."""
+    """The manifest list's row for the manifest that replaces the group."""
     first_row_ids = [manifest["first_row_id"] for manifest in group if manifest["first_row_id"] is not None]
     return {
         **group[0],
@@ -59,13 +58,13 @@ def rolled_row(
         "existing_files_count": sum(map(live_files, group)),
         "existing_rows_count": sum(map(live_rows, group)),
         "partitions": _merged_partitions(types, group),
-        # Every entry has its own row id by now; the manifest's only says that it needs no new ones.
+        # Every entry has its own row id by now. The manifest's id only says that it needs no new ones.
         "first_row_id": min(first_row_ids, default=None),
     }
 
 
 def _merged_partitions(types: Sequence[str], group: Sequence[ManifestFile]) -> list[Json] | None:
-    """None where one of them states none, as it may: nobody knows then what is in all of them."""
+    """None if one of them has no summary, which is allowed: the merged summary is unknown then."""
     stated = [manifest["partitions"] for manifest in group]
     return None if None in stated else merged_summaries(types, stated)
 

@@ -1,12 +1,12 @@
-"""Appending data files to one or several branches in one commit. Planning only: nothing here reads or writes.
+"""Plans appending data files to one or several branches in one commit. Reads and writes nothing.
 
     what was read (metadata, manifest lists of the heads, manifests to roll)  +  files by branch
       ->  objects to write (manifests, manifest lists)  +  updates for apply.py
 
-Branches that are at the same snapshot and take the same files share one new snapshot. Otherwise each gets a snapshot
-and a manifest of its own, because incremental readers (Spark's stream source) look only at manifests that the snapshot
-itself added. With row lineage (version 3) a file that goes to several branches has the same row ids in all of them: the
-first branch hands them out, the others name them explicitly.
+Branches at the same snapshot that take the same files share one new snapshot. Otherwise each gets a snapshot and a
+manifest of its own, because incremental readers (Spark's stream source) look only at manifests that the snapshot itself
+added. With row lineage (version 3) a file that goes to several branches has the same row ids in all of them: the first
+branch assigns them, the others name them explicitly.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from lakestream.model.table import OWN_BRANCHES
 from lakestream.model.table_errors import InvalidTableChange
 
 KEPT_FOR_EVER_MS = 2**63 - 1
-"""`log` has the greatest age there is: a table-wide limit on the age of refs would otherwise remove it."""
+"""`log` has the greatest possible age. Otherwise a table-wide limit on the age of refs would remove it."""
 
 
 class NewIds(Protocol):
@@ -41,7 +41,7 @@ def append_files(
     ids: NewIds,
     names: CommitNames,
 ) -> CommitPlan:
-    """`files` are those each branch gets, by its name; the branch that comes first hands out row ids."""
+    """`files` are the new files of each branch, by its name. The first branch assigns row ids."""
     if state.metadata["format-version"] < 2:
         raise InvalidTableChange("files are appended to tables of format version 2 or 3: upgrade the table first")
     planning = Planning(state=state, summary=summary, now_ms=now_ms, ids=ids, names=names)
@@ -53,7 +53,7 @@ def append_files(
 
 
 def _groups(metadata: Metadata, files: Mapping[str, Sequence[DataFile]]) -> list[tuple[list[str], Sequence[DataFile]]]:
-    """Branches that can share a snapshot, in the order in which they were named."""
+    """Groups of branches that can share a snapshot, in the order given."""
     groups: dict[tuple[object, ...], tuple[list[str], Sequence[DataFile]]] = {}
     for ref, own in files.items():
         key = (head_of(metadata, ref), *(file["file-path"] for file in own))
@@ -69,7 +69,7 @@ def _ref_update(metadata: Metadata, ref: str, snapshot_id: int) -> Json:
 
 @dataclass(slots=True, kw_only=True)
 class Planning:
-    """One commit while its snapshots are laid out, one after the other."""
+    """One commit while its snapshots are planned one after the other."""
 
     state: TableState
     summary: Mapping[str, str]
@@ -79,12 +79,12 @@ class Planning:
     updates: list[Json] = field(default_factory=list)
     objects: list[NewObject] = field(default_factory=list)
     row_ids: dict[str, int] = field(default_factory=dict)
-    """The first row id of each file that has been given one in this commit."""
+    """The first row id of each file that got one in this commit."""
     rolled: dict[tuple[str, ...], ManifestFile] = field(default_factory=dict)
     """By the paths of their groups: branches that share manifests share the rolled one."""
     manifest_row_ids: dict[str, int] = field(init=False)
-    """The first row id of each manifest that has one: branches that share manifests share them, also where the rows got
-    their ids after the branches had parted."""
+    """The first row id of each manifest that has one. Branches that share manifests share the ids, even if the rows got
+    them after the branches had parted."""
     next_row_id: int = field(init=False)
     sequence: int = field(init=False)
 
@@ -109,7 +109,7 @@ class Planning:
         return snapshot_id
 
     def begin(self) -> int:
-        """The id of the next snapshot. Manifests written from here on are its own."""
+        """Returns the id of the next snapshot. Manifests written from here on belong to it."""
         self.sequence += 1
         return self.ids.snapshot_id()
 
@@ -125,7 +125,7 @@ class Planning:
         summary: Mapping[str, str],
         first_row_id: int,
     ) -> None:
-        """The snapshot is made of these manifests. `first_row_id` is what the next row's was as it began."""
+        """The snapshot consists of these manifests. `first_row_id` is the table's next row id when it began."""
         metadata = self.state.metadata
         snapshot: Json = {
             "snapshot-id": snapshot_id,
@@ -142,7 +142,7 @@ class Planning:
         self.updates.append({"action": "add-snapshot", "snapshot": snapshot})
 
     def plan(self, heads: Mapping[str, int]) -> CommitPlan:
-        """All of it, with each branch moved to its new head."""
+        """The whole commit, with each branch moved to its new head."""
         metadata = self.state.metadata
         return CommitPlan(
             updates=(*self.updates, *(_ref_update(metadata, ref, id) for ref, id in heads.items())),
@@ -151,7 +151,7 @@ class Planning:
         )
 
     def _new_manifests(self, files: Sequence[DataFile], snapshot_id: int) -> list[ManifestFile]:
-        """One for each partition spec among the files; usually there is one."""
+        """One manifest for each partition spec among the files; usually there is one."""
         by_spec: dict[int, list[DataFile]] = {}
         for file in files:
             by_spec.setdefault(file.get("spec-id", 0), []).append(file)
@@ -188,7 +188,7 @@ class Planning:
         )
 
     def _take_row_ids(self, files: Sequence[DataFile]) -> int:
-        """The manifest's first row id. Files without ids of their own take those that follow it, in their order."""
+        """The manifest's first row id. Files without ids of their own take the following ones, in their order."""
         fresh = [file for file in files if file["file-path"] not in self.row_ids]
         if not fresh:
             return min(self.row_ids[file["file-path"]] for file in files)
@@ -199,7 +199,7 @@ class Planning:
         return first
 
     def with_row_ids(self, manifest: ManifestFile) -> ManifestFile:
-        """A manifest written before the table had lineage gets its rows' ids now."""
+        """Assign row ids to a manifest that was written before the table had lineage."""
         if not self.lineage or manifest["content"] != Content.DATA or manifest["first_row_id"] is not None:
             return manifest
         path = manifest["manifest_path"]
@@ -209,7 +209,7 @@ class Planning:
         return {**manifest, "first_row_id": self.manifest_row_ids[path]}
 
     def _kept_manifests(self, parent_id: int | None, snapshot_id: int) -> list[ManifestFile]:
-        """The parent's, without empty ones, with a group of small ones rolled together."""
+        """The parent's manifests without empty ones, with a group of small ones merged."""
         if parent_id is None:
             return []
         manifests = living(self.state.lists[parent_id])
@@ -237,7 +237,7 @@ class Planning:
         return self.rolled[paths]
 
     def write_manifest(self, format: EntryFormat, entries: Sequence[ManifestEntry]) -> tuple[str, int]:
-        """Where it will be, and how long it is."""
+        """Returns its location and length."""
         location = self.names.manifest(sum(new.entries is not None for new in self.objects))
         content = encode_manifest(self.state.metadata, format, entries)
         self.objects.append(NewObject(location=location, content=content, entries=tuple(entries), types=format.types))

@@ -1,7 +1,7 @@
-"""Snapshot summaries: what a snapshot added, and what the branch holds then.
+"""Snapshot summaries: what a snapshot added, and the totals of the branch then.
 
-Totals continue the parent's. Where the parent states none, or no number, nobody can know it without reading every
-manifest, so it is left out, as Iceberg's own library does. What we say of our own commits has its names here too.
+Totals continue the parent's. If the parent states none, or no number, only reading every manifest would tell, so the
+total is left out, as in Iceberg's own library. The names of our own summary properties are here too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,14 @@ from lakestream.catalog.spec.values import whole_number
 JOB = "lakestream.job"
 """The compaction job that made the snapshot."""
 LEDGER = "lakestream.ledger"
-"""The object that says which offsets it brought, in which files."""
+"""The object that lists the offsets of the snapshot, and their files."""
 LEDGER_HASH = "lakestream.ledger-sha256"
 WATERMARK = "lakestream.watermark"
-"""How far the table is complete, by records' times."""
+"""The event time up to which the table is complete."""
 LAST_ROWS_MS = "lakestream.last-rows-ms"
-"""When a job last brought rows, in snapshots that outlive the ones which did."""
+"""The time when a job last brought rows. Snapshots that remove files carry it on, since earlier snapshots expire."""
 RETENTION = "lakestream.retention"
-"""How many files had no record left that the log keeps: the snapshot lets go of them."""
+"""How many files the snapshot removes because the log keeps none of their records."""
 
 _TOTALS = {
     "total-data-files": "added-data-files",
@@ -29,7 +29,7 @@ _TOTALS = {
     "total-position-deletes": "added-position-deletes",
     "total-equality-deletes": "added-equality-deletes",
 }
-"""Each total, and what adds to it."""
+"""Each total, and the summary fields that add to it."""
 
 
 def append_summary(
@@ -54,7 +54,7 @@ def append_summary(
 def delete_summary(
     *, files: int, records: int, bytes: int, parent: Mapping[str, str] | None, extra: Mapping[str, str]
 ) -> dict[str, str]:
-    """Of a snapshot that lets go of whole data files."""
+    """The summary of a snapshot that removes whole data files."""
     gone = {"added-data-files": -files, "added-records": -records, "added-files-size": -bytes}
     return {
         "operation": "delete",
@@ -68,7 +68,7 @@ def delete_summary(
 
 
 def totals_after(parent: Mapping[str, str] | None, changes: Mapping[str, int]) -> dict[str, str]:
-    """`changes` are by the names of what adds to a total; removals are negative."""
+    """`changes` are by the names of the summary fields; removals are negative."""
     before = dict.fromkeys(_TOTALS, "0") if parent is None else parent
     known = {total: number for total in _TOTALS if (number := whole_number(str(before.get(total, "")))) is not None}
     return {total: str(number + changes.get(_TOTALS[total], 0)) for total, number in known.items()}

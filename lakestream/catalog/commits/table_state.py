@@ -1,4 +1,4 @@
-"""What a commit builds on and what it comes to: values between reading, planning (snapshots.py) and apply.py."""
+"""Values that pass between reading, planning (snapshots.py) and apply.py: a commit's inputs and its result."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ class NewObject:
     location: str
     content: bytes
     entries: tuple[ManifestEntry, ...] | None = None
-    """What is in it, if it is a manifest."""
+    """Its entries, if it is a manifest."""
     types: tuple[str, ...] = ()
-    """Of their partition values."""
+    """The types of the entries' partition values."""
     manifests: tuple[ManifestFile, ...] | None = None
-    """What is in it, if it is a manifest list."""
+    """Its rows, if it is a manifest list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableState:
-    """What a commit builds on, read before it is planned (reading.py)."""
+    """The inputs of a commit, read before it is planned (reading.py)."""
 
     metadata: Metadata
     lists: Mapping[int, Sequence[ManifestFile]]
     """The manifest lists of the branches' heads, by snapshot id."""
     entries: Mapping[str, Sequence[ManifestEntry]]
-    """What is in the manifests to roll, by their location."""
+    """The entries of the manifests to roll, by location."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class CommitPlan:
     updates: tuple[Json, ...]
     objects: tuple[NewObject, ...]
     heads: Mapping[str, int]
-    """Where each branch will be."""
+    """The new head of each branch."""
 
 
 def head_of(metadata: Metadata, ref: str) -> int | None:

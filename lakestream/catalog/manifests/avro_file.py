@@ -1,9 +1,9 @@
-"""Avro container files, written from rows that are already bytes, and read.
+"""Reads Avro container files, and writes them from rows that are already encoded.
 
     "Obj" 1 | metadata: schema, codec, ... | sync marker | rows, bytes, rows compressed, sync marker
 
-Manifests are mostly made of entries that stood in other manifests before. Keeping entries as bytes and framing them
-here makes rolling manifests together a matter of copying.
+Manifests mostly consist of entries from other manifests. Keeping entries as bytes and framing them here turns merging
+of manifests into copying.
 """
 
 import hashlib
@@ -26,11 +26,11 @@ _LEVEL = 1
 _RAW_DEFLATE = -15
 _MARKER_BYTES = 16
 _LONGS_KEPT = 8192
-"""Ids of columns, counts of rows, lengths of texts: most numbers come again with the next file."""
+"""Ids of columns, counts of rows, lengths of texts: most numbers recur with the next file."""
 
 
 def avro_file(schema: str, rows: Sequence[bytes], about: Mapping[str, str]) -> bytes:
-    """`schema` as JSON; `rows` encoded by it."""
+    """`schema` is JSON; `rows` are encoded by it."""
     start = _start({"avro.schema": schema, "avro.codec": "deflate", **about})
     marker = hashlib.sha256(start).digest()[:_MARKER_BYTES]
     if not rows:
@@ -41,7 +41,7 @@ def avro_file(schema: str, rows: Sequence[bytes], about: Mapping[str, str]) -> b
 
 
 def avro_rows(content: Buffer, location: str) -> list[Json]:
-    """With values as Avro has them: days and microseconds as numbers, however far off. Raises DamagedTable."""
+    """The rows with Avro's own values: days and microseconds as numbers, of any size. Raises DamagedTable."""
     try:
         return list(fastavro.reader(io.BytesIO(_without_logical_types(content))))  # type: ignore[arg-type]
     except Exception as error:  # fastavro raises whatever damaged bytes lead it to
@@ -49,13 +49,13 @@ def avro_rows(content: Buffer, location: str) -> list[Json]:
 
 
 def _start(about: Mapping[str, str]) -> bytes:
-    """All before the first marker."""
+    """Everything before the first marker."""
     entries = b"".join(text_bytes(name) + text_bytes(value) for name, value in about.items())
     return _MAGIC + long_bytes(len(about)) + entries + long_bytes(0)
 
 
 def _without_logical_types(content: Buffer) -> bytes:
-    """The same file. Python's own dates, which fastavro would make, end with the year 9999; Iceberg's do not."""
+    """The same file without logical types: Python's dates, which fastavro would make, end with the year 9999."""
     source = io.BytesIO(content)
     about = fastavro.reader(source).metadata
     schema = schema_text(_plain(json.loads(about["avro.schema"])))
@@ -77,7 +77,7 @@ def schema_text(schema: Json) -> str:
 
 @lru_cache(maxsize=_LONGS_KEPT)
 def long_bytes(value: int) -> bytes:
-    """A whole number as Avro writes it: zigzag, then seven bits a byte."""
+    """An integer in Avro's encoding: zigzag, then seven bits a byte."""
     value = (value << 1) ^ (value >> 63)
     out = bytearray()
     while value > 0x7F:
@@ -93,7 +93,7 @@ def optional_long(value: int | None) -> bytes:
 
 
 def bytes_bytes(value: bytes) -> bytes:
-    """Bytes as Avro writes them, after their length."""
+    """Bytes in Avro's encoding, after their length."""
     return long_bytes(len(value)) + value
 
 

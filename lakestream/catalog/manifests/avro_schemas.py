@@ -51,13 +51,13 @@ _DATA_FILE_V3 = (
 
 
 def _partition_field(id: int, name: str, type: str) -> Json:
-    """Avro has no choice of null or null."""
+    """Avro does not allow a union of null and null."""
     return _field(id, name, avro_type(type)) if type == UNKNOWN else _optional(id, name, avro_type(type))
 
 
 def avro_name(name: str) -> str:
-    """As Iceberg's own library writes the name of a partition field where Avro would not take it: user-id is
-    user_x2Did. Readers go by field ids; but Java does not open a file with a name that Avro does not know."""
+    """The name of a partition field as Iceberg's own library writes it if Avro does not allow it: user-id is
+    user_x2Did. Readers go by field ids, but Java does not open a file with a name that Avro does not allow."""
     first = name[0] if name[0].isalpha() or name[0] == "_" else _escaped(name[0])
     return first + "".join(one if one.isalnum() or one == "_" else _escaped(one) for one in name[1:])
 
@@ -67,7 +67,7 @@ def _escaped(character: str) -> str:
 
 
 def manifest_schema(format_version: int, spec: Json, types: Sequence[str]) -> Json:
-    """`types` are those of the spec's partition fields."""
+    """`types` are the types of the spec's partition fields."""
     partition = [
         _partition_field(field["field-id"], avro_name(field["name"]), type)
         for field, type in zip(spec["fields"], types, strict=True)

@@ -1,9 +1,9 @@
-"""The `data_file` of a manifest entry in Avro's bytes, up to where the format versions differ.
+"""Encodes the `data_file` of a manifest entry as Avro, up to where the format versions differ.
 
     content | path | format | partition | rows | size | counts by column ... | bounds by column ... | optional lists
 
-Nearly every field may be null. A general writer finds out which branch of such a union it is in by looking through all
-of the value first, which took longer than everything else that is encoded in a commit. Here it is one comparison.
+Nearly every field may be null. A general writer examines the whole value to find the branch of each union, which took
+longer than all other encoding in a commit. Here it is one comparison.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ _NULL, _PRESENT, _LAST_BLOCK = b"\x00", b"\x02", b"\x00"
 
 
 def data_file_bytes(file: Json, partition: bytes) -> bytes:
-    """By the names of avro_schemas; a field that is missing is null. Counts and bounds are pairs, of a column's id and
-    a value; `partition` is encoded."""
+    """Fields are named as in avro_schemas; a missing field is null. Counts and bounds are pairs of a column's id and a
+    value; `partition` is encoded."""
     return b"".join(
         (
             long_bytes(file["content"]),

@@ -1,4 +1,4 @@
-"""Data files as the writer describes them (the REST specification's ContentFile, as JSON) and as manifests hold them.
+"""Converts data files from the writer's form (the REST specification's ContentFile, as JSON) to that of manifests.
 
     {"spec-id": 0, "content": "data", "file-path": ..., "file-format": "parquet", "partition": [], "record-count": ...,
      "file-size-in-bytes": ..., "lower-bounds": {"keys": [1], "values": ["0100000000000000"]}, ...}
@@ -21,11 +21,11 @@ _COUNTS = {
     "nan-value-counts": "nan_value_counts",
 }
 _BOUNDS = {"lower-bounds": "lower_bounds", "upper-bounds": "upper_bounds"}
-"""By their names in JSON, those in manifests."""
+"""Names in JSON to names in manifests."""
 
 
 def manifest_data_file(file: DataFile, spec: Json) -> Json:
-    """The `data_file` of a manifest entry, as data_file_bytes.py takes it."""
+    """The `data_file` of a manifest entry, as input for data_file_bytes.py."""
     if wanted(file, "content", str).lower() != "data":
         raise InvalidTableChange(f"{file.get('file-path')} is a file of {file['content']}, and only data is appended")
     return {

@@ -1,9 +1,9 @@
-"""Entries of manifests: a file, and when it came into the table. The file's description stays as encoded bytes.
+"""Manifest entries: a file, and when it came into the table. The file's description stays as encoded bytes.
 
     status | snapshot id | sequence numbers | the data file's fields ... | first row id (version 3) | fields of deletes
 
-An entry that moves to another manifest changes its status and gets explicit numbers; the long part, metrics and bounds
-of every column, is copied. That is why it is kept encoded, with the few numbers beside it that ever change.
+An entry that moves to another manifest changes its status and gets explicit numbers. The long part, metrics and bounds
+of every column, is only copied. So it is kept encoded, next to the few numbers that can change.
 """
 
 import io
@@ -26,7 +26,7 @@ from lakestream.model.table_errors import DamagedTable, InvalidTableChange
 from lakestream.world.objects.store import Buffer
 
 ManifestFile = dict[str, Any]
-"""One row of a manifest list, by the names of avro_schemas."""
+"""One row of a manifest list, with the names of avro_schemas."""
 
 _END_BEFORE_LINEAGE = b"\x00"
 _NULLS_AFTER_ROW_ID = b"\x00\x00\x00"
@@ -45,17 +45,17 @@ class ManifestEntry:
     status: Status
     snapshot_id: int
     sequence_number: int | None
-    """None: that of the manifest."""
+    """None means that of the manifest."""
     file_sequence_number: int | None
     first_row_id: int | None
-    """None: the next one of the manifest's, or none at all before version 3."""
+    """None means the next one of the manifest, or none at all before version 3."""
     path: str
     rows: int
     data_file: bytes
-    """Encoded, up to where the format versions differ: an entry outlives the upgrade of its table."""
+    """Encoded up to where the format versions differ: an entry outlives the upgrade of its table."""
 
     def settled(self, *, status: Status, row: ManifestFile, first_row_id: int | None) -> "ManifestEntry":
-        """As an entry of another manifest: what it inherited from its own is explicit."""
+        """The entry for another manifest: inherited values become explicit."""
         return replace(
             self,
             status=status,
@@ -65,12 +65,12 @@ class ManifestEntry:
         )
 
     def deleted(self, snapshot_id: int) -> "ManifestEntry":
-        """As the snapshot that lets go of it names it."""
+        """The entry as the snapshot that removes the file lists it."""
         return replace(self, status=Status.DELETED, snapshot_id=snapshot_id)
 
 
 class EntryFormat:
-    """How entries of one partition spec are written, at one format version."""
+    """How entries of one partition spec are written, in one format version."""
 
     def __init__(self, metadata: Metadata, spec_id: int) -> None:
         self.spec = spec_of(metadata, spec_id)
@@ -91,7 +91,7 @@ class EntryFormat:
         return out.getvalue()
 
     def file_bytes(self, entry: ManifestEntry) -> int:
-        """How large the entry's file is."""
+        """The size of the entry's file."""
         encoded = io.BytesIO(entry.data_file + self._end(None))
         described: Any = fastavro.schemaless_reader(encoded, self._parsed, None)
         return int(described["file_size_in_bytes"])
@@ -109,7 +109,7 @@ class EntryFormat:
         return b"".join((*numbers, entry.data_file, self._end(entry.first_row_id)))
 
     def decode(self, content: Buffer, row: ManifestFile) -> list[ManifestEntry]:
-        """A manifest that anyone wrote. Raises DamagedTable."""
+        """Entries of a manifest from any writer. Raises DamagedTable."""
         return [self._entry(found, row) for found in avro_rows(content, row["manifest_path"])]
 
     def _entry(self, found: Json, row: ManifestFile) -> ManifestEntry:
@@ -128,7 +128,7 @@ class EntryFormat:
         )
 
     def _partition_values(self, found: Json) -> Json:
-        """By the names of the spec, in whose order they stand; manifests have names that Avro takes."""
+        """The values by the spec's field names, in its order. Manifests use names that Avro allows."""
         fields = self.spec["fields"]
         if len(found) != len(fields):
             raise DamagedTable(f"a manifest has {len(found)} partition values where its spec has {len(fields)} fields")
@@ -136,7 +136,7 @@ class EntryFormat:
 
 
 def settled_entries(entries: Sequence[ManifestEntry], row: ManifestFile) -> list[ManifestEntry]:
-    """The living ones, as existing entries of another manifest."""
+    """The living entries, as existing entries of another manifest."""
     next_row_id = row["first_row_id"]
     settled = []
     for entry in entries:
@@ -158,7 +158,7 @@ def spec_of(metadata: Metadata, spec_id: int) -> Json:
 
 @lru_cache(maxsize=_SCHEMAS_KEPT)
 def _schemas(format_version: int, spec: str, types: tuple[str, ...]) -> tuple[str, Any, Any]:
-    """The schema of entries as JSON; those of their data file and of its partition parsed."""
+    """The schema of entries as JSON, and the parsed schemas of their data file and its partition."""
     whole = manifest_schema(format_version, json.loads(spec), types)
     data_file = _type_of(whole, "data_file")
     partition = _type_of(data_file, "partition")
@@ -166,7 +166,7 @@ def _schemas(format_version: int, spec: str, types: tuple[str, ...]) -> tuple[st
 
 
 def _pairs_by_name(file: Json) -> Json:
-    """Counts and bounds of a data file as Avro has them, lists of records, as pairs."""
+    """Converts counts and bounds of a data file from Avro's lists of records to pairs."""
     found = ((name, file.get(name)) for name in (*COUNTS, *BOUNDS))
     return {name: records and [(each["key"], each["value"]) for each in records] for name, records in found}
 

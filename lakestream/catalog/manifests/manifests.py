@@ -1,4 +1,4 @@
-"""Manifests and manifest lists: entries framed as a file, and the list's row about each manifest.
+"""Builds manifests and manifest lists: entries framed as a file, and the list's row about each manifest.
 
 entries -> manifest (bytes) + its row -> manifest list (bytes)
 """
@@ -61,7 +61,7 @@ def manifest_row(
     sequence_number: int,
     first_row_id: int | None,
 ) -> ManifestFile:
-    """What a manifest list says about a data manifest of these entries. `partitions` are their partition values."""
+    """The manifest list's row for a data manifest of these entries. `partitions` are their partition values."""
     numbers = [
         sequence_number if entry.sequence_number is None else entry.sequence_number
         for entry in entries
@@ -102,7 +102,7 @@ def encode_manifest_list(
 
 
 def decode_manifest_list(content: Buffer, location: str) -> list[ManifestFile]:
-    """Rows as version 3 has them, whichever version wrote them. Raises DamagedTable."""
+    """Rows in version 3's form, whichever version wrote them. Raises DamagedTable."""
     return [{**_ABSENT_BEFORE_V3, **_with_new_names(row)} for row in avro_rows(content, location)]
 
 
@@ -112,7 +112,7 @@ def _counts(name: str, entries: Sequence[ManifestEntry], status: Status) -> dict
 
 
 def _with_new_names(row: ManifestFile) -> ManifestFile:
-    """Counts had longer names once."""
+    """Counts had longer names in earlier versions."""
     return {
         name.removesuffix(_OLD_COUNT_END) + _COUNT_END if name.endswith(_OLD_COUNT_END) else name: value
         for name, value in row.items()

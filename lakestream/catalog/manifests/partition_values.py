@@ -1,9 +1,9 @@
-"""Partition values: the type each partition field has, and how a value is written as bytes in a summary.
+"""Partition values: the type of each partition field, and the encoding of a value in a summary.
 
     days(ts) -> date -> 4 bytes, little-endian          truncate(name) -> string -> UTF-8
 
-Manifests hold partition values as Avro values; manifest lists hold the least and greatest of them as bytes (Iceberg's
-single-value serialisation), by which readers skip whole manifests.
+Manifests hold partition values as Avro values. Manifest lists hold the least and the greatest of them as bytes
+(Iceberg's single-value serialisation), by which readers skip whole manifests.
 """
 
 import struct
@@ -17,7 +17,7 @@ from lakestream.model.table_errors import InvalidTableChange
 UNKNOWN = "unknown"
 """The type of a field whose values are all null."""
 _RESULT_TYPES = {"bucket": "int", "year": "int", "month": "int", "day": "date", "hour": "int"}
-"""Transforms whose result does not have the type of their source."""
+"""Transforms whose result has another type than their source."""
 _PLAIN = {"boolean", "int", "long", "float", "double", "string", "binary", UNKNOWN}
 _AVRO_LONGS = {"time": "time-micros", "timestamp": "timestamp-micros", "timestamptz": "timestamp-micros"}
 _LONGS = {"long", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"}
@@ -28,13 +28,13 @@ _INT, _LONG = struct.Struct("<i"), struct.Struct("<q")
 def partition_types(metadata: Metadata, spec: Json) -> list[str]:
     """The type of each field of the spec's partition tuple, in order."""
     sources: dict[int, Json] = {}
-    for schema in metadata["schemas"]:  # a source may be gone from the current schema
+    for schema in metadata["schemas"]:  # the current schema may no longer have a source
         sources.update(fields_by_id(schema))
     return [_result_type(field, sources) for field in spec["fields"]]
 
 
 def avro_type(type: str) -> Any:
-    """How values of an Iceberg type are written in Avro."""
+    """The Avro type for values of an Iceberg type."""
     if type in _PLAIN:
         return {"binary": "bytes", UNKNOWN: "null"}.get(type, type)
     if type == "date":
@@ -58,7 +58,7 @@ def avro_type(type: str) -> Any:
 
 
 def value_bytes(type: str, value: Any) -> bytes:
-    """Iceberg's single-value serialisation of a partition value as it stands in a manifest."""
+    """Iceberg's single-value serialisation of a partition value from a manifest."""
     if type in ("int", "date"):
         return _INT.pack(value)
     if type in _LONGS:
@@ -76,7 +76,7 @@ def summarised(types: Sequence[str], tuples: Sequence[Sequence[Any]]) -> list[Js
 
 
 def merged_summaries(types: Sequence[str], summaries: Sequence[Sequence[Json]]) -> list[Json]:
-    """The summaries of several manifests of one spec, as that of all their files."""
+    """The summaries of several manifests of one spec, merged."""
     return [_merged(type, [fields[index] for fields in summaries]) for index, type in enumerate(types)]
 
 
@@ -106,7 +106,7 @@ def _extreme(type: str, bounds: list[bytes | None], choose: Callable[..., bytes]
 
 
 def _comparable(type: str, bound: bytes) -> Any:
-    """Bounds of before the column became wider are shorter."""
+    """Bounds from before the column became wider are shorter."""
     if type in ("int", "date") or (type in _LONGS and len(bound) == _INT.size):
         return _INT.unpack(bound)
     if type in _LONGS:
@@ -126,7 +126,7 @@ def _result_type(field: Json, sources: dict[int, Json]) -> str:
         return _RESULT_TYPES[transform]
     id = (field.get("source-ids") or [field.get("source-id")])[0]
     if id not in sources:
-        return UNKNOWN  # dropped, and every schema that had it was removed: nobody can ask for its values any more
+        return UNKNOWN  # dropped, and every schema that had it was removed: nobody can query it any more
     type = sources[id].get("type")
     if not isinstance(type, str):
         raise InvalidTableChange(f"partition field '{field.get('name')}' has no source column {id} of a plain type")
@@ -134,5 +134,5 @@ def _result_type(field: Json, sources: dict[int, Json]) -> str:
 
 
 def _decimal_bytes(precision: int) -> int:
-    """The fewest bytes that hold every value of so many digits."""
+    """The fewest bytes that hold every value with so many digits."""
     return int((10**precision - 1).bit_length() // 8 + 1)

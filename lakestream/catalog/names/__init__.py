@@ -1,1 +1,1 @@
-"""Tables and views by name: the verbs of the REST face."""
+"""Tables and views by name: the operations behind the REST API."""

@@ -1,7 +1,7 @@
-"""Which table a name means, and which names are free.
+"""Resolves names to tables, and checks which names are free.
 
-A topic's table has more names: with `__log` behind it, it is seen as the log, with `__quarantine` it shows what was
-set aside. Nothing else can take these names, also while the topic keeps its table from being shown.
+A topic's table has more names: `<table>__log` shows it as the log, `<table>__quarantine` shows the values that were set
+aside. Nothing else can take these names, even while the topic hides its table.
 """
 
 from lakestream.catalog.topic.topic_table import all_names, branch_of
@@ -18,8 +18,8 @@ class TableNames:
     async def find(
         self, namespace: Namespace, name: str, *, unlisted: bool = False
     ) -> tuple[TablePointer, str | None] | None:
-        """A table of this name, or the topic's table and the branch of it that the name means. Only with `unlisted`
-        those that the catalog does not show."""
+        """A table of this name, or the topic's table and the branch that the name means. Tables that the catalog does
+        not show are found only with `unlisted`."""
         found = await self._meant(namespace, name)
         return found if found is not None and (found[0].listed or unlisted) else None
 
@@ -35,18 +35,17 @@ class TableNames:
         return None
 
     async def is_taken(self, namespace: Namespace, name: str) -> bool:
-        """By a table, a view, or a topic's log."""
+        """Whether a table, a view or a branch of a topic's table has this name."""
         return await self._store.table(namespace, name) is not None or await self._meant(namespace, name) is not None
 
     async def check_free_for_topic(self, namespace: Namespace, name: str) -> None:
-        """Whether a topic's table can have this name, and those of its branches: another table there would hide
-        them."""
+        """Check that a topic's table can have this name and its branches theirs. Another table would hide them."""
         for one in all_names(name):
             if await self.is_taken(namespace, one):
                 raise table_exists(namespace, one)
 
     async def check_free(self, namespace: Namespace, name: str) -> None:
-        """Whether strangers may make a table of this name."""
+        """Check that other engines may create a table of this name."""
         await self._store.namespace_properties(namespace)
         if await self.is_taken(namespace, name):
             raise table_exists(namespace, name)

@@ -1,4 +1,4 @@
-"""A change to a table made ready: checked, applied and written as the table's next metadata file, not yet pointed to.
+"""Prepares a change to a table: checks it, applies it and writes the next metadata file, without moving the pointer.
 
 found: requirements -> guards -> apply -> next file          not found: requirements -> apply on nothing -> first file
 """
@@ -28,7 +28,7 @@ from lakestream.world.ids import Ids
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """One table's next version, written and not yet pointed to."""
+    """One table's next version, written but not yet current."""
 
     move: PointerMove
     superfluous: tuple[str, ...]
@@ -90,7 +90,7 @@ class Preparing:
         if pointer.kind is TableKind.TOPIC:
             check_heads(base.metadata, changed)
             await self._offered.check(changed, updates, now_ms=now_ms)
-        # A stranger's commit to a topic's table is as safe from other strangers as our own.
+        # A foreign commit to a topic's table is as safe from other engines as our own.
         folder = self._objects.commits_folder(pointer.id) if pointer.kind is TableKind.TOPIC else None
         next = await self._files.write_next(base, changed, folder=folder)
         moved = replace(pointer, metadata_location=next.location)
@@ -100,7 +100,7 @@ class Preparing:
 
 
 def creation_of(namespace: Namespace, name: str, metadata: Metadata, location: str) -> PointerMove:
-    """The move that makes a new ordinary table."""
+    """The pointer move that creates an ordinary table."""
     pointer = TablePointer(
         id=metadata["table-uuid"],
         namespace=namespace,
@@ -112,7 +112,7 @@ def creation_of(namespace: Namespace, name: str, metadata: Metadata, location: s
 
 
 def check_locations(objects: TableObjects, metadata: Metadata) -> None:
-    """Raises InvalidLocation if the table would live where tables do not, or in another table's folder."""
+    """Raises InvalidLocation if the table would lie outside of the tables' folders, or in another table's folder."""
     folder = (metadata.get("properties") or {}).get(METADATA_PATH)
     for location in [metadata["location"], *([folder] if folder else [])]:
         objects.check_folder(location, metadata["table-uuid"])

@@ -2,8 +2,8 @@
 
     commit: pointer -> metadata -> requirements -> guards -> apply -> write the next file -> move the pointer
 
-The next file is written before the pointer moves, so a crash leaves a file that nobody knows, never a torn table. If
-someone else was faster, the change is made anew on what they left, as long as its requirements still hold.
+The next file is written before the pointer moves. So a crash leaves a file that nobody knows, never a torn table. If
+someone else was faster, the change is applied again to their version, as long as its requirements still hold.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,7 +30,7 @@ from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 
 COMMIT_ATTEMPTS_MAX = 4
-"""How often a change is made anew before its maker is told to: each time someone else committed meanwhile."""
+"""How often a change is applied again after someone else committed, before the client is told to retry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class LoadedTable:
     pointer: TablePointer
     file: MetadataFile
     branch: str | None
-    """Of which `<table>__<branch>` is the name: then `file` is not the pointer's own, but made from it."""
+    """The branch in the name `<table>__<branch>`. `file` is then derived from the pointer's own file."""
 
 
 BranchFields = Callable[[Metadata], Sequence[Json]]
@@ -57,7 +57,7 @@ class TableCatalog:
         delete_topic: Callable[[TopicId], Awaitable[None]],
         branch_fields: BranchFields = lambda metadata: (),
     ) -> None:
-        """`branch_fields` are the columns that `<table>__log` and `<table>__quarantine` show besides."""
+        """`branch_fields` are the extra columns of `<table>__log` and `<table>__quarantine`."""
         self._store = store
         self._objects = objects
         self._files = files
@@ -71,13 +71,13 @@ class TableCatalog:
     # --- reading -------------------------------------------------------------------------------
 
     async def load(self, namespace: Namespace, name: str, *, unlisted: bool = False) -> LoadedTable:
-        """Raises UnknownTable. With `unlisted` also tables that the catalog does not show."""
+        """Raises UnknownTable. `unlisted` includes tables that the catalog does not show."""
         pointer, branch = await self._found(namespace, name, unlisted=unlisted)
         file = await self._files.read(pointer.metadata_location)
         return LoadedTable(pointer=pointer, file=self._of_branch(file, branch) if branch else file, branch=branch)
 
     async def names(self, namespace: Namespace) -> list[str]:
-        """By name, the topics' logs among them. Raises UnknownNamespace."""
+        """Sorted by name, including the logs of topics. Raises UnknownNamespace."""
         found = [one for one in await self._store.tables(namespace) if one.listed]
         logs = [name + suffix_of(LOG_BRANCH) for name, kind, _ in found if kind is TableKind.TOPIC]
         return sorted([*(name for name, kind, _ in found if kind is not TableKind.VIEW), *logs])
@@ -88,7 +88,7 @@ class TableCatalog:
     # --- changing ------------------------------------------------------------------------------
 
     async def stage(self, namespace: Namespace, request: Json) -> Metadata:
-        """What a table would begin as. Nothing is kept: the commit that creates it brings it along."""
+        """The initial metadata of a table. Nothing is kept: the commit that creates the table contains it."""
         await self._names.check_free(namespace, checked_name(request.get("name")))
         metadata = self._new(request)
         await self._objects.make_folder(f"{metadata['location']}/metadata")
@@ -109,7 +109,7 @@ class TableCatalog:
         return await self._files.read(location)
 
     async def register(self, namespace: Namespace, request: Json, *, once: Once | None = None) -> MetadataFile:
-        """Take up a table that someone else's metadata file describes."""
+        """Add a table that another system's metadata file describes."""
         name, location = checked_name(request.get("name")), wanted(request, "metadata-location", str)
         file = await self._files.read_offered(location)
         check_offered(file.metadata)
@@ -122,7 +122,7 @@ class TableCatalog:
             await self._store.move_tables([made], receipt=receipt_of(once, located([location], namespace, name)))
             return file
         self._refuse_topic(known, namespace, name)
-        # Whatever it was before: its versions may go back with this, and then say nothing about leftovers.
+        # Whatever kind it was before: its versions may go back with this, and then do not identify leftovers.
         pointer = replace(known[0], id=uuid, metadata_location=location, kind=TableKind.ORDINARY)
         receipt = receipt_of(once, located([location], namespace, name))
         await self._store.replace_table(known[0], pointer, receipt=receipt)
@@ -157,7 +157,7 @@ class TableCatalog:
     async def rename(
         self, source: tuple[Namespace, str], target: tuple[Namespace, str], *, once: Once | None = None
     ) -> None:
-        """The topic of a table keeps its name: only the table has another one then."""
+        """Only the table is renamed; its topic keeps its name."""
         pointer, branch = await self._found(*source)
         if branch:
             raise log_is_read_only(shown_table(*source))
@@ -199,7 +199,7 @@ class TableCatalog:
         return found
 
     async def _own_folder(self, pointer: TablePointer) -> str:
-        """Which goes with the table. Raises InvalidTableChange where others may keep files in it."""
+        """The folder to delete with the table. Raises InvalidTableChange if others may keep files in it."""
         location: str = (await self._files.read(pointer.metadata_location)).metadata["location"]
         if not location.endswith(f"/{pointer.id}"):
             raise InvalidTableChange(
@@ -220,8 +220,9 @@ class TableCatalog:
         return metadata
 
     async def _drop_superfluous(self, prepared: Sequence[Prepared]) -> None:
-        """The commit stands whether or not they can be deleted; a file left over harms nobody. The history of a table
-        that was copied from another names files of the other: these stay."""
+        """Delete superseded metadata files. The commit stands if this fails, since an extra file harms nobody.
+
+        The history of a copied table names files of the original table. Those stay."""
         superfluous = [
             location
             for one in prepared
@@ -246,8 +247,8 @@ class TableCatalog:
             raise Guarded(f"{shown_table(namespace, name)} belongs to a topic, and no other table can take its place")
 
     async def _went_with_topic(self, pointer: TablePointer) -> bool:
-        """Whether the topic's configs say that its table goes with it. Then the pipeline deletes its files after the
-        grace, and must find it for that."""
+        """Whether the topic's configs delete the table with the topic. The pipeline then deletes its files after the
+        grace, and must find the table for that."""
         now = await self._store.table_with_id(pointer.id)
         return now is not None and now.kind is TableKind.DROPPED
 

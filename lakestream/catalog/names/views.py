@@ -1,4 +1,4 @@
-"""Views by name: load, create, replace, register, rename, drop. What a view is and how it changes: views.py."""
+"""Views by name: load, create, replace, register, rename, drop. spec/views.py defines views and their changes."""
 
 from dataclasses import replace
 

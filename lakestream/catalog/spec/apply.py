@@ -2,8 +2,8 @@
 
     base, [{"action": "add-snapshot", ...}, {"action": "set-snapshot-ref", ...}]  ->  next metadata
 
-Every update of the REST specification for tables is a row of TABLE_UPDATES; views have their own (views.py). Whoever
-changes a table, a stranger's engine or our own compaction, does it through here.
+Every update of the REST specification for tables is a row of TABLE_UPDATES; views have their own (views.py). All
+changes to a table, from other engines and from our own compaction, go through here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ _OF_THE_LAYOUT = frozenset({"add-spec", "set-current-schema", "set-default-spec"
 
 
 def apply_updates(base: Metadata, updates: Sequence[Json], *, now_ms: int) -> Metadata:
-    """The next metadata of a table; `base` stays as it is. Raises InvalidTableChange, CommitConflict."""
+    """The next metadata of a table; `base` is not changed. Raises InvalidTableChange, CommitConflict."""
     snapshot_ids = {snapshot["snapshot-id"] for snapshot in base.get("snapshots") or ()}
     draft = Draft(metadata=dict(base), now_ms=now_ms, snapshot_ids=snapshot_ids)
     apply_each(draft, updates, TABLE_UPDATES)

@@ -1,4 +1,4 @@
-"""The metadata of a table that is just being made: from a create request, or from nothing for a staged one.
+"""The metadata of a new table: from a create request, or from nothing for a staged one.
 
 create request  ->  fresh field ids, spec, order, properties  ->  metadata (format version 2, or 3 on request)
 staged create: the same metadata is handed out, not kept; later a commit brings it back as updates on `empty_table`
@@ -33,14 +33,14 @@ RESERVED_PROPERTIES = frozenset(
         "default-sort-order",
     }
 )
-"""Requests may carry these to say what the table shall be; they are not kept as properties."""
+"""Requests may set these; they are not kept as properties."""
 
 _DEFAULT_PROPERTIES = {"write.parquet.compression-codec": "zstd"}
-"""What Iceberg's own library writes into every new table."""
+"""Iceberg's own library writes these into every new table."""
 
 
 def empty_table(*, format_version: int, now_ms: int) -> Metadata:
-    """A table without anything, for updates to fill."""
+    """An empty table, for updates to fill."""
     _check_format_version(format_version)
     lineage = {"next-row-id": 0} if format_version >= FIRST_ROW_LINEAGE_VERSION else {}
     repeated: Json = {"schema": {}, "partition-spec": []} if format_version == 1 else {}
@@ -70,7 +70,7 @@ def empty_table(*, format_version: int, now_ms: int) -> Metadata:
 
 
 def new_table(request: Json, *, uuid: str, location: str, now_ms: int) -> Metadata:
-    """The table that a create request asks for."""
+    """The table for a create request."""
     asked = wanted_texts(request, "properties") if request.get("properties") is not None else {}
     format_version = _format_version(asked)
     schema, fresh_of = with_fresh_ids(wanted(request, "schema", dict))
@@ -99,7 +99,7 @@ def new_table(request: Json, *, uuid: str, location: str, now_ms: int) -> Metada
 
 
 def format_version_of(updates: list[Json]) -> int:
-    """The version that a staged create asks for in its updates."""
+    """The format version in the updates of a staged create."""
     asked = (update.get("format-version") for update in updates if update.get("action") == "upgrade-format-version")
     return next((version for version in asked if isinstance(version, int)), DEFAULT_FORMAT_VERSION)
 

@@ -1,8 +1,8 @@
-"""Default values of columns, as the specification writes single values in JSON.
+"""Checks default values of columns, which the specification writes as single values in JSON.
 
     long 7    double 7.5    date "2007-12-03"    timestamptz "2007-12-03T10:15:30+00:00"    binary "0a0b"
 
-Iceberg's own library reads them whenever it loads the table, so one that it cannot read locks it out of the table.
+Iceberg's own library reads them whenever it loads the table, so an unreadable one locks it out of the table.
 """
 
 import re
@@ -32,11 +32,11 @@ _TEXTS = {
 }
 _DATED = ("date", "timestamp")
 _NANOSECONDS_FIRST, _NANOSECONDS_LAST = "1677-09-21T00:12:43.145224192", "2262-04-11T23:47:16.854775807"
-"""What 64 bits hold. Written alike, times are in the order of their texts."""
+"""The range of 64 bits. Times in the same format sort as their texts do."""
 
 
 def check_default(value: Any, type: Any) -> None:
-    """Raises InvalidTableChange where `value` is none of `type`; structs, lists and maps have none that is read."""
+    """Raises InvalidTableChange if `value` is not of `type`. Defaults of structs, lists and maps are never read."""
     if not isinstance(type, str) or not _is_of(value, type):
         raise InvalidTableChange(
             f"{shown(value)} cannot be a default of type {shown(type)}: leave it out, or send one that is"
@@ -77,13 +77,13 @@ def _is_day(text: str) -> bool:
 
 
 def _has_nanoseconds(text: str) -> bool:
-    """Since 1970, in 64 bits."""
+    """Whether 64 bits hold its nanoseconds since 1970."""
     time, _, fraction = re.sub(f"{_ZONE}$", "", text).partition(".")
     return _NANOSECONDS_FIRST <= f"{time}.{fraction:0<9}" <= _NANOSECONDS_LAST
 
 
 def _has_digits_of(text: str, type: str) -> bool:
-    """14.20 is a decimal(9, 2), 14.2 is none."""
+    """14.20 is a decimal(9, 2), 14.2 is not."""
     precision, scale = map(int, re.findall("[0-9]+", type))
     whole, _, fraction = text.lstrip("-").partition(".")
     return len(fraction) == scale and len((whole + fraction).lstrip("0")) <= precision

@@ -1,4 +1,4 @@
-"""Requests about tables and views, whoever makes them: what they carry besides the change itself."""
+"""Requests about tables and views, and their parts besides the change itself: names, receipts, idempotency."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ LEVELS_MAX = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableChange:
-    """Updates to one table, and what they take for granted."""
+    """Updates to one table, and their requirements."""
 
     namespace: Namespace
     name: str
@@ -24,25 +24,25 @@ class TableChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Once:
-    """The client's wish that a request be carried out once, however often it arrives."""
+    """The client asks that a request be carried out once, however often it arrives."""
 
     key: str
     request: str
-    """A digest of what is asked."""
+    """A digest of the request."""
 
 
 def receipt_of(once: Once | None, answer: Json) -> RequestReceipt | None:
-    """What to keep with the effect of a request, so that its repeat gets the same answer."""
+    """The record to store with the effect of a request, so that its repeat gets the same answer."""
     return None if once is None else RequestReceipt(key=once.key, request=once.request, answer=json.dumps(answer))
 
 
 def located(locations: Sequence[str], namespace: Namespace, name: str) -> Json:
-    """What a receipt remembers of the metadata files that a request made; the first is of the table of this name."""
+    """The receipt's record of the metadata files that a request made. The first is that of the named table."""
     return {"metadata-locations": list(locations), "name": [*namespace, name]}
 
 
 def checked_name(name: object) -> str:
-    """Raises InvalidTableChange for what cannot be a name of a table, a view or a namespace's level."""
+    """Raises InvalidTableChange if this cannot be the name of a table, a view or a namespace's level."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or "/" in name:
         raise InvalidTableChange(f"{name!r} cannot be a name: use printable characters, not only spaces, and no '/'")
     if len(name.encode()) > NAME_BYTES_MAX:

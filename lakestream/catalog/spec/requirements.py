@@ -1,7 +1,7 @@
-"""What a change takes for granted about the table or view it was made for: if it no longer holds, it is made anew.
+"""Checks the requirements of a change: if one no longer holds, the client makes the change again.
 
-All nine requirements of the REST specification: eight of tables, one of views. A value that is missing or of another
-kind is said, and never compared: no client could make it hold by reading the table again.
+All nine requirements of the REST specification: eight of tables, one of views. A missing or mistyped value is reported
+as an error and never compared: no client could make it hold by reading the table again.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,11 +13,11 @@ from lakestream.model.table_errors import CommitConflict, InvalidTableChange, Ta
 
 class _Equal(NamedTuple):
     expected: str
-    """The name of what the requirement expects."""
+    """The requirement's field with the expected value."""
     kind: Callable[[Json, str], Any]
-    """How it is read, by that name."""
+    """The function that reads that field."""
     found: str
-    """And of what the table or view really has."""
+    """The field of the table or view to compare with."""
 
 
 def _uuid(value: Json, name: str) -> str:
@@ -35,11 +35,11 @@ _OF_TABLES = {
 _OF_VIEWS = {"assert-view-uuid": _Equal("uuid", _uuid, "view-uuid")}
 
 REQUIREMENTS = frozenset({*_OF_TABLES, "assert-create", "assert-ref-snapshot-id"})
-"""Of tables."""
+"""The requirements of tables."""
 
 
 def check_requirements(metadata: Metadata | None, requirements: Sequence[Json]) -> None:
-    """`metadata` is None where there is no table yet. Raises CommitConflict, TableExists, UnknownTable."""
+    """`metadata` is None if there is no table yet. Raises CommitConflict, TableExists, UnknownTable."""
     for requirement in requirements:
         match wanted(requirement, "type", str):
             case "assert-create":
@@ -74,7 +74,7 @@ def _existing(metadata: Metadata | None) -> Metadata:
 
 
 def _check_ref(metadata: Metadata, requirement: Json) -> None:
-    """Without a snapshot the ref must not be there: PyIceberg leaves out what is null."""
+    """A null snapshot means that the ref must not exist. PyIceberg leaves the field out then."""
     name, expected = wanted(requirement, "ref", str), optional(requirement, "snapshot-id", int)
     found = metadata.get("refs", {}).get(name, {}).get("snapshot-id")
     if found != expected:

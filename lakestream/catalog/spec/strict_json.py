@@ -1,8 +1,8 @@
-"""JSON that every reader of a metadata file can read: what is taken in here is written there, and stays.
+"""Reads only JSON that every reader of a metadata file can read, since everything accepted here is written there.
 
-Python's reader takes more than JSON has: NaN, numbers of any length, halves of surrogate pairs. Java's readers stop
-at these, and at deep nesting, so that one request, or one file that is taken up, could make a table that nobody can
-load again.
+Python's reader accepts more than JSON allows: NaN, numbers of any length, halves of surrogate pairs. Java's readers
+fail on these, and on deep nesting. So one request, or one registered file, could make a table that nobody can load
+again.
 """
 
 import json
@@ -19,7 +19,7 @@ _SHOWN_CHARACTERS_MAX = 40
 
 
 def read_json(text: str, what: str) -> Any:
-    """`what` it is of, for messages. Raises InvalidTableChange."""
+    """`what` names the text in messages. Raises InvalidTableChange."""
     try:
         value = json.loads(text, parse_int=_whole, parse_float=_fraction, parse_constant=_constant)
     except ValueError as error:
@@ -28,7 +28,7 @@ def read_json(text: str, what: str) -> Any:
         raise _too_deep(what) from None
     if text.count("{") + text.count("[") > NESTING_MAX and _nesting(value) > NESTING_MAX:
         raise _too_deep(what)
-    # Written as \ud800: only text that has the escape is looked at again.
+    # A half is written as \ud800, so only text with the escape is checked.
     if "\\u" in text and not _is_unicode(value):
         raise InvalidTableChange(f"{what} has half of a surrogate pair, which is no character: use whole ones")
     return value
@@ -52,7 +52,7 @@ def _constant(name: str) -> Any:
 
 
 def _nesting(value: Any) -> int:
-    """How deep the value is, without being as deep itself."""
+    """The nesting depth of the value, computed without recursion."""
     levels, inside = 0, [value]
     while inside:
         levels += 1

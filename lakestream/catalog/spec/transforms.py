@@ -1,7 +1,7 @@
-"""Which columns a partition or sort field can be made from: the table of the specification.
+"""Which columns a partition or sort field can use: the specification's table of transforms.
 
-Iceberg's own library checks it when it loads a table, so a field that is made from the wrong column would lock it out.
-Transforms that nobody here knows pass, as they do there.
+Iceberg's own library checks this when it loads a table, so a field of a wrong column would lock it out. Unknown
+transforms pass, as they do there.
 """
 
 import re
@@ -25,7 +25,7 @@ _SOURCES = {
 
 
 def check_transform(transform: str, type: Any) -> None:
-    """Raises InvalidTableChange where `transform` has no result for values of `type`."""
+    """Raises InvalidTableChange if `transform` has no result for values of `type`."""
     if transform == VOID:
         return
     name = _name(transform)
@@ -37,7 +37,7 @@ def check_transform(transform: str, type: Any) -> None:
 
 
 def check_sort_transform(transform: str, type: Any) -> None:
-    """The same for a sort field, which is made from a single value even where nothing is left of it."""
+    """The same for a sort field, which needs a single value even if the transform discards it."""
     if not isinstance(type, str) or type == "variant":
         raise InvalidTableChange(f"nothing is sorted by a column of type {shown(type)}: choose another one")
     check_transform(transform, type)

@@ -1,7 +1,7 @@
-"""Tables, views and changes are JSON values, kept as they came: fields that nobody here knows survive.
+"""Tables, views and changes are JSON values, kept as they came: unknown fields survive.
 
-Nothing in a value is ever changed in place: a change copies the part it touches, so values can be shared and kept.
-`wanted` is how a required part of someone's value is read: what is missing or of the wrong kind is said, not met.
+Values are immutable: a change copies the part it touches, so values can be shared and kept. `wanted` reads a required
+part of a client's value. A missing or mistyped field is reported as an error; callers never see it.
 """
 
 from typing import Any, TypeVar
@@ -15,13 +15,13 @@ Metadata = dict[str, Any]
 """The content of one metadata file, of a table or of a view."""
 
 INT_MAX = 2**31 - 1
-"""Ids of schemas, specs, orders and fields have 32 bits in Java's readers; those of snapshots, times and sizes 64."""
+"""Java's readers have 32 bits for ids of schemas, specs, orders and fields, and 64 for snapshots, times and sizes."""
 
 T = TypeVar("T")
 
 
 def wanted(value: Any, name: str, kind: type[T]) -> T:
-    """`value[name]`. Raises InvalidTableChange unless it is there and a `kind`."""
+    """`value[name]`. Raises InvalidTableChange unless it exists and is a `kind`."""
     if not isinstance(value, dict):
         raise InvalidTableChange(f"a JSON object with '{name}' was expected, not {shown(value)}")
     if name not in value:
@@ -41,7 +41,7 @@ def wanted_objects(value: Any, name: str) -> list[Json]:
 
 
 def listed(value: Json, name: str) -> list[Json]:
-    """`value[name]`, a list of objects; empty where it is not there or null."""
+    """`value[name]`, a list of objects; empty if missing or null."""
     return wanted_objects(value, name) if value.get(name) is not None else []
 
 
@@ -70,7 +70,7 @@ def wanted_ids(value: Any, name: str) -> list[int]:
 
 
 def wanted_int(value: Any, name: str) -> int:
-    """`value[name]`, a whole number that 32 bits hold."""
+    """`value[name]`, an integer that fits into 32 bits."""
     found = wanted(value, name, int)
     if not -INT_MAX - 1 <= found <= INT_MAX:
         raise InvalidTableChange(f"'{name}' must be a number that 32 bits hold, not {found}")
@@ -78,24 +78,24 @@ def wanted_int(value: Any, name: str) -> int:
 
 
 def wanted_count(value: Any, name: str) -> int:
-    """`value[name]`, a whole number that is not below 0."""
+    """`value[name]`, an integer that is not negative."""
     if (found := wanted(value, name, int)) < 0:
         raise InvalidTableChange(f"'{name}' must not be below 0, and is {found}")
     return found
 
 
 def optional(value: Json, name: str, kind: type[T]) -> T | None:
-    """`value[name]` where it is there and not null. Raises InvalidTableChange if it is no `kind`."""
+    """`value[name]`, or None if missing or null. Raises InvalidTableChange if it is not a `kind`."""
     return wanted(value, name, kind) if value.get(name) is not None else None
 
 
 def whole_number(text: str) -> int | None:
-    """What a property or a parameter says, where it is a whole number of a length that a number can have."""
+    """The integer in a property or a parameter; None if it is not one, or too long."""
     return int(text) if text.isdecimal() and len(text) <= _DIGITS_MAX else None
 
 
 def distinct_ids(value: Json, list_name: str, id_name: str) -> set[int]:
-    """Of the objects in a list. Raises InvalidTableChange where one has none, or that of another."""
+    """The ids of the objects in a list. Raises InvalidTableChange if one is missing or used twice."""
     ids = [wanted(one, id_name, int) for one in listed(value, list_name)]
     if len(set(ids)) != len(ids):
         raise InvalidTableChange(f"two of '{list_name}' have the same '{id_name}': give each its own")
@@ -103,17 +103,17 @@ def distinct_ids(value: Json, list_name: str, id_name: str) -> set[int]:
 
 
 def by_id(values: list[Json], id_name: str, id: int) -> Json | None:
-    # From the end: the newest come last and are mostly what is asked for, and a table has hundreds of snapshots.
+    # From the end: the newest come last and are wanted most often, and a table has hundreds of snapshots.
     return next((value for value in reversed(values) if value.get(id_name) == id), None)
 
 
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text", int: "a whole number", bool: "true or false"}
 _SHOWN_CHARACTERS_MAX = 120
 _DIGITS_MAX = 18
-"""A 64 bit number has them all."""
+"""As many as a 64-bit number always holds."""
 
 
 def shown(value: Any) -> str:
-    """For a message: not more of it than helps."""
+    """The value shortened for a message."""
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARACTERS_MAX else text[:_SHOWN_CHARACTERS_MAX] + "..."

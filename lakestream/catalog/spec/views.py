@@ -2,9 +2,9 @@
 
     create request -> new_view          metadata, updates -> apply_view_updates
 
-A version is never changed; replacing a view adds one and makes it current. Old versions go when there are more than
-`version.history.num-entries`. A replacement that loses a dialect is refused unless the view allows it, since engines of
-that dialect would lose the view.
+Versions are immutable; replacing a view adds one and makes it current. Old versions are removed when there are more
+than `version.history.num-entries`. A replacement that loses a dialect is refused unless the view allows it, since
+engines of that dialect would lose the view.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ _NOT_COMPARED = ("version-id", "timestamp-ms", "summary")
 
 
 def new_view(request: Json, *, uuid: str, location: str, now_ms: int) -> Metadata:
-    """The view that a create request asks for."""
+    """The view for a create request."""
     properties = wanted_texts(request, "properties") if request.get("properties") is not None else {}
     schema, version = wanted(request, "schema", dict), wanted(request, "view-version", dict)
     empty: Metadata = {
@@ -60,7 +60,7 @@ def new_view(request: Json, *, uuid: str, location: str, now_ms: int) -> Metadat
 
 
 def apply_view_updates(base: Metadata, updates: Sequence[Json], *, now_ms: int) -> Metadata:
-    """The next metadata of a view; `base` stays as it is. Raises InvalidTableChange."""
+    """The next metadata of a view; `base` is not changed. Raises InvalidTableChange."""
     draft = Draft(metadata=dict(base), now_ms=now_ms)
     apply_each(draft, updates, VIEW_UPDATES)
     _check_dialects(base, draft.metadata)
@@ -69,7 +69,7 @@ def apply_view_updates(base: Metadata, updates: Sequence[Json], *, now_ms: int) 
 
 
 def check_whole_view(view: Metadata) -> None:
-    """Raises InvalidTableChange for a view that nobody could read, or change."""
+    """Raises InvalidTableChange for a view that nobody could read or change."""
     _check_format_version(view)
     identity.checked_uuid(wanted(view, "view-uuid", str))
     wanted(view, "location", str)
@@ -134,7 +134,7 @@ VIEW_UPDATES: dict[str, Update] = {
 
 
 def _add_schema(draft: Draft, update: Json) -> None:
-    """Views name columns of every type, whatever format the tables below them have."""
+    """Views may have columns of any type, whatever the format version of their tables."""
     field_ids(wanted(update, "schema", dict))
     newest = Draft(metadata={**draft.metadata, "format-version": max(identity.FORMAT_VERSIONS)}, now_ms=draft.now_ms)
     schemas.add_schema(newest, update)
@@ -142,7 +142,7 @@ def _add_schema(draft: Draft, update: Json) -> None:
 
 
 def _check_format_version(value: Json) -> None:
-    """Of a view, or of an update."""
+    """Check the format version of a view, or of an update."""
     if wanted(value, "format-version", int) != VIEW_FORMAT_VERSION:
         raise InvalidTableChange(f"views have format version {VIEW_FORMAT_VERSION} only")
 
@@ -158,7 +158,7 @@ def _check_version(version: Json) -> None:
 
 
 def _checked_query(representation: Json) -> str:
-    """Its dialect. Queries in SQL are all that the specification knows."""
+    """The dialect of a query. The specification knows only SQL."""
     if wanted(representation, "type", str) != _SQL:
         raise InvalidTableChange(f"a view is a query of type '{_SQL}', not {shown(representation['type'])}")
     wanted(representation, "sql", str)
@@ -183,7 +183,7 @@ def _dialects(version: Json | None) -> set[str]:
 
 
 def _properties(view: Metadata) -> dict[str, str]:
-    """Which a view need not have."""
+    """The view's properties, which are optional."""
     return view.get("properties") or {}
 
 
@@ -200,7 +200,7 @@ def _forget_old_versions(draft: Draft) -> None:
 
 
 def _log_of(log: list[Json], kept: set[int]) -> list[Json]:
-    """History begins after the last entry of a version that has gone."""
+    """The history begins after the last entry of a removed version."""
     gone = [index for index, entry in enumerate(log) if entry["version-id"] not in kept]
     return log[gone[-1] + 1 :] if gone else log
 

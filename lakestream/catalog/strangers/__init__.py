@@ -1,1 +1,1 @@
-"""Rules for changes that other engines make to a topic's table."""
+"""Rules for changes that other engines (strangers) make to a topic's table."""

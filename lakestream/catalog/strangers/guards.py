@@ -1,7 +1,7 @@
-"""What strangers may do to a topic's table: every update of the specification is a row here, allowed or refused.
+"""Which changes other engines may make to a topic's table: every update of the specification is a row here.
 
-`main` is theirs: they may cluster it, delete and update in it, expire its snapshots, tag it, add columns. `log` is what
-Kafka reads, and nobody but the catalog moves it. Ordinary tables are not guarded.
+`main` is theirs: they may cluster it, delete and update in it, expire its snapshots, tag it, add columns. Kafka reads
+`log`, and only the catalog moves it. Ordinary tables are not guarded.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -28,11 +28,11 @@ _EQUALITY_DELETES = ("added-equality-deletes", "added-equality-delete-files")
 _LOG_SPEC_ID = 0
 
 Rule = Callable[[Metadata, Json], str | None]
-"""Why the update is refused, or None."""
+"""Returns the reason to refuse the update, or None."""
 
 
 def check_change(metadata: Metadata, updates: Sequence[Json]) -> None:
-    """Raises Guarded, with the reason, if one of the updates may not be made to a topic's table by a stranger."""
+    """Raises Guarded, with the reason, if another engine may not make one of the updates to a topic's table."""
     for update in updates:
         action = wanted(update, "action", str)
         rule = RULES.get(action, _unknown)
@@ -41,7 +41,7 @@ def check_change(metadata: Metadata, updates: Sequence[Json]) -> None:
 
 
 def check_heads(before: Metadata, after: Metadata) -> None:
-    """Whatever the updates were together: our branches are where they were, and `main` is somewhere. Raises Guarded."""
+    """Check the result of all updates: our branches have not moved, and `main` exists. Raises Guarded."""
     for name in (*OWN_BRANCHES, MAIN_BRANCH):
         was, now = (metadata["refs"].get(name) for metadata in (before, after))
         if (was is not None and now is None) or (name in OWN_BRANCHES and was != now):
@@ -49,7 +49,7 @@ def check_heads(before: Metadata, after: Metadata) -> None:
 
 
 def check_drop(metadata: Metadata, name: str) -> None:
-    """Raises Guarded unless the topic's table says that it may be dropped."""
+    """Raises Guarded unless the table's properties allow dropping it."""
     if (metadata.get("properties") or {}).get(DROPPABLE, "false").lower() != "true":
         raise Guarded(
             f"{name} is the table of a topic, and dropping it would drop the topic's records: delete the topic with "
@@ -149,7 +149,7 @@ def _same_system_columns(metadata: Metadata, update: Json) -> str | None:
 def _schema_with_system_columns(metadata: Metadata, update: Json) -> str | None:
     id = wanted(update, "schema-id", int)
     schema = by_id(metadata["schemas"], "schema-id", id)
-    # The one added in the same change was looked at when it was added.
+    # A schema added in the same change was checked when it was added.
     return None if id == LAST_ADDED or schema is None else system_columns_problem(metadata, schema)
 
 

@@ -1,12 +1,12 @@
-"""Snapshots that others add to a topic's table, looked into before they count.
+"""Checks snapshots that other engines add to a topic's table, before they take effect.
 
     add-snapshot  ->  its manifest list is there, where tables are, and names manifests of specs that the table has
                   ->  it was not made in the future: no later snapshot may have an earlier time
 
-Compaction goes on from whatever `main` shows. A snapshot that nobody can read would keep it from ever committing again,
-and with it everything that is produced to the topic; so it is refused while its maker still can do something about it.
-Manifests themselves are not read: that is a read for each, and their makers have just written them. And a time far
-ahead would be that of all commits until then, by which hourly tags stop and what retention let go of stays.
+Compaction builds on whatever `main` shows. A snapshot that nobody can read would stop it for ever, and with it all
+records produced to the topic. So such a snapshot is refused while its maker can still do something about it. Manifests
+themselves are not read: that takes one read for each, and their makers have just written them. A time far in the future
+would become the time of all commits until then. Hourly tags would stop, and files removed by retention would stay.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from lakestream.catalog.spec.values import Json, Metadata, wanted
 from lakestream.model.table_errors import DamagedTable, InvalidTableChange
 
 AHEAD_MS_MAX = 3_600_000
-"""Clocks of engines may be wrong by so much: hourly tags and the end of a grace are late by no more then."""
+"""Engines' clocks may be wrong by this much. Hourly tags and the end of a grace are late by no more."""
 _ADDITION = "add-snapshot"
 
 
@@ -27,7 +27,7 @@ class OfferedSnapshots:
         self._objects = objects
 
     async def check(self, changed: Metadata, updates: Sequence[Json], *, now_ms: int) -> None:
-        """`changed` is the table with the updates. Raises InvalidTableChange, InvalidLocation."""
+        """`changed` is the table after the updates. Raises InvalidTableChange, InvalidLocation."""
         for update in updates:
             if update["action"] == _ADDITION:
                 _check_time(update["snapshot"], now_ms)

@@ -1,4 +1,4 @@
-"""What strangers may do to the columns of a topic's table.
+"""Which changes other engines may make to the columns of a topic's table.
 
 system columns (__offset ...)   stay as they are, in whatever words an engine sends them back
 other columns                   are added, renamed, dropped, reordered; a type only becomes one that it is read as
@@ -21,7 +21,7 @@ _UNKNOWN = "unknown"
 
 
 def system_columns_problem(metadata: Metadata, schema: Json) -> str | None:
-    """Why a table cannot have this schema, or None."""
+    """The reason why a table cannot have this schema, or None."""
     before, after = _compared(_current(metadata)), _compared(schema)
     if before != after:
         changed = min(before.keys() ^ after.keys(), default=None) or min(n for n in before if before[n] != after[n])
@@ -30,9 +30,11 @@ def system_columns_problem(metadata: Metadata, schema: Json) -> str | None:
 
 
 def columns_problem(metadata: Metadata, schema: Json) -> str | None:
-    """Likewise. Records have nothing for others' columns, ids below the last one are the topic's to give, and files of
-    a column are written in the topic's type whatever the schema says. Names with dots are names of parts, too, and of
-    two that are the same Iceberg's own library makes an error: compaction could not add the other one."""
+    """The same for other columns. Records have no values for others' columns, only the topic assigns ids below the last
+    one, and a column's files are written in the topic's type whatever the schema says.
+
+    A name with dots is also the name of a nested part. Iceberg's own library rejects a schema in which two such names
+    collide, and compaction could then not add its column."""
     known = {id: field for one in (*metadata["schemas"], _current(metadata)) for id, field in fields_by_id(one).items()}
     for id, field in fields_by_id(schema).items():
         if id not in known and id <= metadata["last-column-id"]:
@@ -53,7 +55,7 @@ def columns_problem(metadata: Metadata, schema: Json) -> str | None:
 
 
 def with_system_columns(metadata: Metadata, updates: Sequence[Json]) -> list[Json]:
-    """The updates with system columns as the table has them, to the letter. They must be the same but for words."""
+    """The updates with the table's own system columns. They may differ from the client's only in wording."""
     own = {field["id"]: field for field in _system_columns(_current(metadata))}
 
     def restored(schema: Json) -> Json:
@@ -76,7 +78,7 @@ def _system_columns(schema: Json) -> list[Json]:
 
 
 def _compared(schema: Json) -> dict[str, Json]:
-    """What must stay the same of each system column."""
+    """The parts of each system column that must stay the same."""
     return {
         field["name"]: {"id": field.get("id"), "required": field.get("required"), "type": _bare(field.get("type"))}
         for field in _system_columns(schema)
@@ -93,8 +95,8 @@ def _bare(type: Any) -> Any:
 
 
 def _is_read_as(written: Any, shown: Any) -> bool:
-    """Whether every reader reads files of the one type as the other: Iceberg's promotions. Parts of nested types are
-    fields of their own."""
+    """Whether every reader can read files of type `written` as type `shown`: Iceberg's promotions. Parts of nested
+    types are fields of their own."""
     match written, shown:
         case {"type": before}, {"type": after}:
             return bool(before == after)

@@ -1,1 +1,1 @@
-"""A topic's table: its shape, our own commits to it, and the snapshots and files that it keeps."""
+"""A topic's table: its shape, our own commits to it, and which snapshots and files it keeps."""

@@ -1,11 +1,11 @@
-"""What others have put into a topic's table: files beside the log's, which are the one copy.
+"""Finds files that other engines added to a topic's table: files outside of the log, of which there is one copy.
 
     heads of `main` and of others' branches and tags, and snapshots that others made
     ->  their manifests  ->  files that do not lie in the log's folder: rewritten rows, deletes
 
-The log's own files lie in a folder of their own (locations.py), so a path tells whose a file is. While nobody has
-changed `main`, it is where `log` is, and nothing is read. Summaries of others' snapshots would not do: such snapshots
-are forgotten after half an hour, and their files stay.
+The log's own files lie in a folder of their own (locations.py), so the path shows the owner of a file. While nobody has
+changed `main`, it is at the same snapshot as `log`, and nothing is read. Summaries of others' snapshots are not enough:
+such snapshots expire after half an hour, and their files stay.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ class BesideLog:
         self._snapshots = SnapshotFiles(objects)
 
     async def bytes(self, metadata: Metadata) -> int:
-        """Of all files that others wrote and any kept snapshot leads to. Raises DamagedTable."""
+        """The size of all files that others wrote and that any kept snapshot reaches. Raises DamagedTable."""
         heads = set(_touched_by_others(metadata))
         if not heads:
             return 0
@@ -46,7 +46,7 @@ class BesideLog:
         return {row["manifest_path"]: row for rows in lists for row in rows}
 
     async def _sizes(self, metadata: Metadata, row: ManifestFile) -> dict[str, int]:
-        """Several deletes may lie in one file, which then counts once."""
+        """Several deletes may lie in one file, which counts once."""
         if row["content"] == Content.DATA:
             format = EntryFormat(metadata, row["partition_spec_id"])
             entries = await self._snapshots.entries(metadata, row)
@@ -58,7 +58,7 @@ class BesideLog:
 
 
 def _touched_by_others(metadata: Metadata) -> Iterable[int]:
-    """Snapshots that may lead to others' files: none while `main` is where `log` is and nobody has a snapshot."""
+    """Snapshots that may reach others' files: none while `main` is at `log` and nobody else has a snapshot."""
     refs: dict[str, Json] = metadata.get("refs") or {}
     theirs = {one["snapshot-id"] for one in metadata["snapshots"] if not _is_ours(one)}
     if head_of(metadata, MAIN_BRANCH) != head_of(metadata, LOG_BRANCH):

@@ -1,11 +1,11 @@
-"""Hourly tags: the table as it was when an hour began, under a name that every engine knows, for three days.
+"""Hourly tags: the table as it was when an hour began, under a name that every engine can use, for three days.
 
     the first rows of an hour come  ->  tag `hourly-2026-11-16T04` on what `main` showed at 04:00 UTC
     three days later                ->  our next commit takes the tag away, and expiry its snapshot
 
-Snapshots are kept by their number (expiry.py), which is half an hour of a busy table; these tags reach further back. An
-hour in which nothing came has no tag: what the next one names was there all the time. Tags are for looking back, and
-keep nothing that retention has promised to let go: it takes them with the snapshots that it takes.
+The table keeps a fixed number of snapshots (expiry.py), half an hour of a busy table; these tags reach further back. An
+hour without rows has no tag: the next tag names the same state. Tags are for looking back. They do not keep data that
+retention has promised to delete: it removes them together with the snapshots.
 """
 
 import re
@@ -19,21 +19,21 @@ HOUR_MS = 3_600_000
 KEPT_MS = 72 * HOUR_MS
 _PREFIX = "hourly-"
 _NAME = re.compile(r"hourly-\d{4}-\d{2}-\d{2}T\d{2}")
-"""Names of one length, so that the earlier hour is the lesser name."""
+"""All names have the same length, so that the earlier hour is the lesser name."""
 
 
 def is_hourly(ref: str) -> bool:
-    """Whether the ref is one of these tags. Others may have tags of all other names, which nobody takes away."""
+    """Whether the ref is one of these tags. Tags of any other name belong to others, and are never removed."""
     return ref.startswith(_PREFIX) and _NAME.fullmatch(ref) is not None
 
 
 def tag_name(time_ms: int) -> str:
-    """Of the hour in which this is."""
+    """The tag's name for the hour of this time."""
     return f"{_PREFIX}{datetime.fromtimestamp(time_ms / 1000, UTC):%Y-%m-%dT%H}"
 
 
 def hourly_tags(metadata: Metadata, *, now_ms: int) -> list[Json]:
-    """Updates that belong to a commit of rows made now: old tags go, and the hour's own comes if it has none."""
+    """Updates for a commit of rows made now: old tags are removed, and the hour's own is added if it has none."""
     refs, oldest = metadata.get("refs") or {}, tag_name(now_ms - KEPT_MS)
     gone = [{"action": "remove-snapshot-ref", "ref-name": ref} for ref in refs if is_hourly(ref) and ref < oldest]
     return gone if tag_name(now_ms) in refs else [*gone, *_new_tag(metadata, now_ms)]

@@ -1,9 +1,9 @@
-"""Which files a topic's table needs, and which it does without: expired, left behind by a commit, reached by nobody.
+"""Which files a topic's table needs, and which it does not: expired, left behind by a commit, unreachable.
 
     files that snapshots lead to:  metadata -> manifest lists -> manifests -> files of data and of deletes -> ledgers
     everything else below the table's folders may go, by the rules of who asks
 
-All manifest lists are read (they mostly are in memory), so that nothing goes that any branch or tag still needs.
+All manifest lists are read (they mostly are in memory), so that no file is removed that any branch or tag still needs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ class NeededFiles:
         self._snapshots = snapshots
 
     async def superfluous_without(self, metadata: Metadata, expired: Sequence[Json]) -> tuple[str, ...]:
-        """What only these snapshots need, of the table's own files. Raises DamagedTable."""
+        """The table's own files that only these snapshots need. Raises DamagedTable."""
         ids = {snapshot["snapshot-id"] for snapshot in expired}
         lists = await self._lists(metadata)
         old = [rows for id, rows in lists.items() if id in ids]
@@ -36,7 +36,7 @@ class NeededFiles:
         return tuple(self._own(metadata, superfluous))
 
     async def leftovers(self, listed: Sequence[str], base: MetadataFile) -> list[str]:
-        """Of what was listed in the folder of commits: what no version needs, and no commit under way can."""
+        """The listed objects in the folder of commits that no version needs, and no commit under way can need."""
         version, metadata = version_of(base.location), base.metadata
         needed = {
             base.location,
@@ -47,7 +47,7 @@ class NeededFiles:
         return [location for location in listed if is_settled(location, version) and location not in needed]
 
     async def unreached(self, listed: Sequence[str], metadata: Metadata) -> list[str]:
-        """Of the data files and ledgers listed: those that no snapshot leads to."""
+        """The listed data files and ledgers that no snapshot reaches."""
         if not _may_delete_data(metadata):
             return []
         rows = {row["manifest_path"]: row for own in (await self._lists(metadata)).values() for row in own}
@@ -58,7 +58,7 @@ class NeededFiles:
     async def _dead_data(
         self, metadata: Metadata, old: Iterable[Sequence[ManifestFile]], kept: Iterable[Sequence[ManifestFile]]
     ) -> list[str]:
-        """Files of data and of deletes that only the old lists lead to, and ledgers of whose files none is left."""
+        """Data and delete files that only the old lists reach, and ledgers without a remaining file."""
         if not _may_delete_data(metadata):
             return []
         staying = {row["manifest_path"]: row for rows in kept for row in rows}
@@ -69,7 +69,7 @@ class NeededFiles:
         return [*dead, *superfluous_ledgers(dead, living)]
 
     async def _live_paths(self, metadata: Metadata, rows: Iterable[ManifestFile]) -> set[str]:
-        """In one spelling: who rewrites a manifest might spell a location otherwise than who wrote the file."""
+        """The paths in one spelling: a rewritten manifest may spell a location differently than its original."""
         found = [path for row in rows for path in await self._snapshots.live_paths(metadata, row)]
         return set(map(plain_location, found))
 
@@ -78,7 +78,7 @@ class NeededFiles:
         return {snapshot["snapshot-id"]: await self._snapshots.list_of(snapshot) for snapshot in metadata["snapshots"]}
 
     def _own(self, metadata: Metadata, locations: Iterable[str]) -> list[str]:
-        """Those that lie in the table's folders. Others may be somebody else's too."""
+        """The locations in the table's own folders. Others may belong to another table too."""
         folders = (metadata["location"], self._objects.log_folder(metadata["table-uuid"]))
         return [location for location in locations if self._objects.is_below(location, folders)]
 

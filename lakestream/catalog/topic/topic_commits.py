@@ -1,10 +1,10 @@
-"""Our own commits to a topic's table, ready to be pointed to: everything but the move of the pointer.
+"""Our own commits to a topic's table: prepares everything except the move of the pointer.
 
     prepared = await commits.append(pointer, {"log": files, "main": files}, summary=...)
     ... one metadata transaction makes prepared.move, and whatever belongs together with it ...
     await commits.finish(prepared)        or, where the transaction was refused:  await commits.abandon(prepared)
 
-The caller moves the pointer, because it does so together with more: the topic's spans, the job, the fencing token.
+The caller moves the pointer, because the same transaction changes more: the topic's spans, the job, the fencing token.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,12 +51,12 @@ _LATEST_MS = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedCommit:
-    """Written, and not yet visible to anyone."""
+    """Written, but not yet visible to anyone."""
 
     move: PointerMove
     metadata: Metadata
     heads: Mapping[str, int]
-    """The snapshot each branch will be at."""
+    """The new head of each branch."""
     objects: tuple[NewObject, ...]
     superfluous: tuple[str, ...]
 
@@ -86,7 +86,7 @@ class TopicCommits:
         format_version: int = 2,
     ) -> PreparedCommit:
         """The table of a new topic. `fields` and `last_column_id`: see new_topic_table."""
-        # Always the same for a topic: what a crash leaves of its table then lies where the table will be.
+        # Always the same for a topic, so leftovers of a crash lie where the table will be.
         uuid = derived_uuid(topic.hex())
         metadata, objects = new_topic_table(
             fields,
@@ -100,7 +100,7 @@ class TopicCommits:
             format_version=format_version,
         )
         await self._snapshots.write(objects)
-        # Our own files lie elsewhere; others' will lie there.
+        # Our own files lie elsewhere. Other engines will write here.
         await self._objects.make_folder(f"{metadata['location']}/metadata")
         pointer = TablePointer(
             id=uuid,
@@ -122,8 +122,8 @@ class TopicCommits:
         summary: Mapping[str, str],
         evolve: Evolve | None = None,
     ) -> PreparedCommit:
-        """Append `files`, by branch, to the table as the pointer shows it; the branch named first hands out row ids.
-        `evolve` says what else changes with it: the schema that the files were written in. Raises DamagedTable."""
+        """Append `files`, by branch, to the pointer's version of the table. The branch named first assigns row ids.
+        `evolve` returns further changes, such as the schema that the files were written in. Raises DamagedTable."""
         base = await self._files.read(pointer.metadata_location)
         now_ms = self._clock.wall_ms()
         changes = evolve(base.metadata) if evolve else ()
@@ -143,8 +143,8 @@ class TopicCommits:
         summary: Mapping[str, str],
         evolve: Evolve,
     ) -> PreparedCommit:
-        """The files of `gone` leave the branch `quarantine`; then `files` are appended, by branch. Raises DamagedTable,
-        and CommitConflict where they are not there any more."""
+        """Remove the files of `gone` from the branch `quarantine`, then append `files`, by branch. Raises DamagedTable,
+        and CommitConflict if they are not there any more."""
         base = await self._files.read(pointer.metadata_location)
         now_ms, version = self._clock.wall_ms(), version_of(base.location) + 1
         removal = remove_files(
@@ -179,17 +179,17 @@ class TopicCommits:
         )
 
     async def summary_with(self, pointer: TablePointer, name: str, value: str) -> Mapping[str, str] | None:
-        """The summary of a snapshot that says so; None: the table has none, or has it no more. Raises DamagedTable."""
+        """The summary of a snapshot with this property; None if the table has none (any more). Raises DamagedTable."""
         snapshots = (await self._files.read(pointer.metadata_location)).metadata.get("snapshots") or ()
         summaries = (snapshot.get("summary") or {} for snapshot in snapshots)
         return next((summary for summary in summaries if summary.get(name) == value), None)
 
     async def log_files(self, pointer: TablePointer) -> frozenset[str]:
-        """The data files of the branch `log`, as the pointer shows it. Raises DamagedTable."""
+        """The data files of the branch `log` in the pointer's version. Raises DamagedTable."""
         return await self.branch_files(pointer, LOG_BRANCH)
 
     async def branch_files(self, pointer: TablePointer, branch: str) -> frozenset[str]:
-        """Its data files; none where there is no such branch. Raises DamagedTable."""
+        """The branch's data files; empty if there is no such branch. Raises DamagedTable."""
         base = await self._files.read(pointer.metadata_location)
         state = await self._snapshots.whole_state(base.metadata, (branch,))
         return frozenset(
@@ -199,8 +199,7 @@ class TopicCommits:
     async def remove(
         self, pointer: TablePointer, gone: AbstractSet[str], *, summary: Mapping[str, str]
     ) -> PreparedCommit | None:
-        """Take data files out of `log`, and out of `main` and `quarantine` as far as they have them; None where none
-        does. Raises DamagedTable."""
+        """Remove data files from `log`, `main` and `quarantine`; None if no branch has any. Raises DamagedTable."""
         base = await self._files.read(pointer.metadata_location)
         branches = (LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH)
         last_ms = last_rows_ms(base.metadata, head_of(base.metadata, LOG_BRANCH))
@@ -220,7 +219,7 @@ class TopicCommits:
     async def expire(
         self, pointer: TablePointer, *, keep: int = SNAPSHOTS_KEPT, trimmed_before_ms: int | None = None
     ) -> PreparedCommit | None:
-        """Forget snapshots that the table can do without (expiry.py); None where it needs all. Raises DamagedTable."""
+        """Expire snapshots that the table does not need (expiry.py); None if it needs all. Raises DamagedTable."""
         base = await self._files.read(pointer.metadata_location)
         expired = snapshots_to_expire(base.metadata, keep=keep, trimmed_before_ms=trimmed_before_ms)
         if not expired:
@@ -231,7 +230,7 @@ class TopicCommits:
         return await self._next(pointer, base, updates, superfluous=superfluous)
 
     async def has_trimmed(self, pointer: TablePointer) -> bool:
-        """Whether snapshots are kept that retention has made superfluous, but for its grace."""
+        """Whether the table keeps snapshots from before a retention only because of the grace."""
         base = await self._files.read(pointer.metadata_location)
         return bool(snapshots_to_expire(base.metadata, keep=SNAPSHOTS_KEPT, trimmed_before_ms=_LATEST_MS))
 
@@ -249,7 +248,7 @@ class TopicCommits:
         heads: Mapping[str, int] | None = None,
         superfluous: tuple[str, ...] = (),
     ) -> PreparedCommit:
-        """Everything is written at once: nobody follows a reference before the pointer has moved."""
+        """Writes everything in parallel: nobody follows a reference before the pointer has moved."""
         changed = apply_updates(base.metadata, updates, now_ms=self._clock.wall_ms())
         _, next = await both(
             self._snapshots.write(unwritten),
@@ -265,29 +264,29 @@ class TopicCommits:
         )
 
     async def pass_version(self, pointer: TablePointer) -> PreparedCommit:
-        """The table as it is, under its next version: whatever else was written for that one can then never be
-        committed. Raises DamagedTable."""
+        """The table under its next version, so that no other object of that one can be committed. Raises
+        DamagedTable."""
         return await self._next(pointer, await self._files.read(pointer.metadata_location), ())
 
     async def leftovers(self, listed: Sequence[str], pointer: TablePointer) -> list[str]:
-        """What commits that failed or crashed left behind among the objects `listed`, which must have been listed
-        before the pointer was read. Raises DamagedTable."""
+        """The `listed` objects that failed commits left behind. List before reading the pointer. Raises
+        DamagedTable."""
         return await self._needed.leftovers(listed, await self._files.read(pointer.metadata_location))
 
     async def unreached(self, listed: Sequence[str], pointer: TablePointer) -> list[str]:
-        """Those of the data files and ledgers `listed` that no snapshot leads to; they must have been listed before the
-        pointer was read. Raises DamagedTable."""
+        """The `listed` files and ledgers that no snapshot reaches. List before reading the pointer. Raises
+        DamagedTable."""
         return await self._needed.unreached(listed, (await self._files.read(pointer.metadata_location)).metadata)
 
     async def finish(self, prepared: PreparedCommit) -> None:
-        """The pointer has moved: files that the table no longer needs go. The commit stands if they do not."""
+        """The pointer has moved: delete files that the table no longer needs. The commit stands even if this fails."""
         if prepared.move.expected_location is not None:
             self._files.forget(prepared.move.expected_location)
         with suppress(LakestreamError):
             await self._snapshots.delete(prepared.superfluous)
 
     async def abandon(self, prepared: PreparedCommit) -> None:
-        """The pointer has surely not moved and never will: remove what was written. Where that is not certain (the
-        store did not answer), ask what became of the transaction first."""
+        """The pointer has certainly not moved and never will: delete the written objects. If that is not certain (the
+        store did not answer), find out what happened to the transaction first."""
         await self._files.delete((prepared.move.pointer.metadata_location,))
         await self._snapshots.delete([new.location for new in prepared.objects])

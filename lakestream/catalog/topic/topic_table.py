@@ -1,4 +1,4 @@
-"""The table of a topic: its name, its first metadata, and `<table>__log`, the same table seen as the log.
+"""The table of a topic: its name, its first metadata, and `<table>__log`, which shows the same table as the log.
 
 topic "Shop.Orders-v2"  ->  table "shop_orders_v2", branches `log` and `main`, both at one empty first snapshot
 shop_orders_v2__log     ->  the same files, `log` in place of `main`, every system column shown; nobody writes to it
@@ -16,17 +16,17 @@ from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, OWN_BRANCHES
 from lakestream.world.ids import derived_uuid
 
 GC_ENABLED = "gc.enabled"
-"""A table property of Iceberg: `false` says that others use the data files as well."""
+"""A table property of Iceberg: `false` means that others use the data files as well."""
 TOPIC_PROPERTIES = {
     "write.parquet.compression-codec": "zstd",
-    # A stock UPDATE beside our appends fails under the default, serializable.
+    # A stock UPDATE concurrent with our appends fails under the default, serializable.
     "write.delete.isolation-level": "snapshot",
     "write.update.isolation-level": "snapshot",
     "write.merge.isolation-level": "snapshot",
     # A table that gets a commit every few seconds must not keep a metadata file for each.
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "20",
-    # ... and each such file tells of two hundred commits, which are much alike: a quarter of their length is written.
+    # ... and each file describes two hundred similar commits: gzip writes a quarter of the length.
     "write.metadata.compression-codec": "gzip",
 }
 
@@ -37,12 +37,12 @@ _METADATA_TABLES = frozenset(
         *("all_manifests", "all_entries"),
     }
 )
-"""Names that engines read as a part of the table before them, not as a table."""
+"""Engines read these names as a part of the table before them, not as a table."""
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 
 
 def table_name(topic_name: str, taken: Collection[str]) -> str:
-    """A name for a topic's table that is not among `taken`, which holds lower-case names."""
+    """A name for a topic's table that is not in `taken` (lower-case names)."""
     plain = "".join(one if one in _NAME_CHARACTERS else "_" for one in topic_name.lower())
     name = f"{plain}_topic" if plain in _METADATA_TABLES or branch_of(plain) else plain
     candidates = (name, *(f"{name}_{number}" for number in range(2, len(taken) + 3)))
@@ -50,7 +50,7 @@ def table_name(topic_name: str, taken: Collection[str]) -> str:
 
 
 def all_names(table: str) -> list[str]:
-    """Under which a topic's table is found."""
+    """The names under which a topic's table is found."""
     return [table, *(table + suffix_of(branch) for branch in OWN_BRANCHES)]
 
 
@@ -66,11 +66,10 @@ def new_topic_table(
     last_column_id: int,
     format_version: int = 2,
 ) -> tuple[Metadata, tuple[NewObject, ...]]:
-    """The metadata, and the objects to write before it. `fields` are the columns with the ids that they shall have;
-    columns that engines add are numbered from above `last_column_id`.
+    """The metadata, and the objects to write before it. `fields` are the columns with their ids; columns that engines
+    add are numbered from above `last_column_id`.
 
-    There is a snapshot from the start: some readers treat a table without one differently.
-    """
+    There is a snapshot from the start: some readers treat a table without one differently."""
     made = apply_updates(
         empty_table(format_version=format_version, now_ms=now_ms),
         [
@@ -93,16 +92,17 @@ def new_topic_table(
 
 
 def branch_table(metadata: Metadata, branch: str, fields: Sequence[Json]) -> Metadata:
-    """The topic's table with a branch of ours in place of `main`; `fields` are shown as they are here, whatever the
-    table's own schema says of them. Without snapshot where there is no such branch yet. Its folder is the table's own,
-    so it says that its files are others' too: orphans and garbage are not to be told from here."""
+    """The topic's table with one of our branches in place of `main`. `fields` are shown as given, whatever the table's
+    own schema says. If there is no such branch yet, there is no snapshot.
+
+    Its folder is the table's own, so it declares that others use its files too: it cannot tell orphans and garbage."""
     head = (metadata["refs"].get(branch) or {}).get("snapshot-id")
-    # Those of before too: whoever reads a snapshot by its id reads it by its own schema, the head's also.
+    # Former schemas too: a snapshot read by its id is read with its own schema, even the head.
     schemas = [_with_fields(schema, fields) for schema in metadata["schemas"]]
     ids = [field["id"] for schema in schemas for field in schema["fields"]]
     return {
         **metadata,
-        # Always the same for a table, and not the table's own: engines tell tables apart by it.
+        # Always the same for a table, and different from the table's own: engines tell tables apart by it.
         "table-uuid": derived_uuid(metadata["table-uuid"] + suffix_of(branch)),
         "schemas": schemas,
         "last-column-id": max([metadata["last-column-id"], *ids]),
@@ -112,8 +112,8 @@ def branch_table(metadata: Metadata, branch: str, fields: Sequence[Json]) -> Met
 
 
 def _empty(metadata: Metadata, branch: str) -> Json:
-    """Below the table's folder, where nothing is: what others wrote to the table would be orphans of this one. Not with
-    the table's snapshots: DuckDB takes the last of them for the current one."""
+    """Point to a subfolder without content: in the table's own folder, other engines' files would be orphans of this
+    one. Leave out the table's snapshots: DuckDB takes the last of them for the current one."""
     nowhere = f"{metadata['location']}/{branch}"
     return {"location": nowhere, "current-snapshot-id": None, "refs": {}, "snapshot-log": [], "snapshots": []}
 
@@ -132,7 +132,7 @@ def suffix_of(branch: str) -> str:
 
 
 def branch_of(name: str) -> tuple[str, str] | None:
-    """The table and the branch of ours that this name means, or None."""
+    """The table and our branch that this name means, or None."""
     for branch in OWN_BRANCHES:
         suffix = suffix_of(branch)
         if name.endswith(suffix) and name != suffix:
@@ -141,7 +141,7 @@ def branch_of(name: str) -> tuple[str, str] | None:
 
 
 def _with_fields(schema: Json, shown: Sequence[Json]) -> Json:
-    """Others' columns make way where one has the name of a shown column, which the table has dropped or renamed."""
+    """Another engine's column gives way to a shown column of its name, which the table has dropped or renamed."""
     by_id, taken = {field["id"]: field for field in shown}, {field["name"].lower() for field in shown}
     own = [by_id.pop(field["id"]) if field["id"] in by_id else _beside(field, taken) for field in schema["fields"]]
     return {**schema, "fields": [*own, *by_id.values()]}

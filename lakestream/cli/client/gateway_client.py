@@ -1,4 +1,4 @@
-"""Asking the gateway: one request, a JSON answer, or a sentence that says what to do."""
+"""Sends one request to the gateway: returns its JSON answer, or fails with a sentence that says what to do."""
 
 import http.client
 import json
@@ -12,12 +12,12 @@ STATUS_PATH = "/admin/status"
 CATALOG_PATH = "/iceberg"
 ANSWER_SECONDS_MAX = 30.0
 UNLISTED = {"X-Lakestream-Unlisted": "show"}
-"""For the catalog: tables that it does not list are found as well."""
+"""Asks the catalog for tables that it does not list as well."""
 
 
 def ask_gateway(address: Address, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None) -> Any:
-    """A POST where there is something to send."""
-    # Straight to the address, by no proxy that the environment may name.
+    """A POST if there is a body, else a GET."""
+    # Connect directly, not through a proxy that the environment may name.
     connection = http.client.HTTPConnection(address.host, address.port, timeout=ANSWER_SECONDS_MAX)
     try:
         content = None if body is None else json.dumps(body)
@@ -37,6 +37,6 @@ def ask_gateway(address: Address, path: str, body: Any = None, *, headers: Mappi
 
 
 def _reason(body: Any) -> str | None:
-    """Ours is a sentence; the catalog's is an object that has one."""
+    """Our own errors are a sentence; the catalog's are an object that contains one."""
     error = body.get("error") if isinstance(body, dict) else None
     return error.get("message") if isinstance(error, dict) else error

@@ -1,4 +1,4 @@
-"""Topics, on top of the client: create, list, describe, alter, delete."""
+"""Administers topics through the Kafka client: create, list, describe, alter, delete."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class TopicConfigEntry:
     value: str | None
     is_set: bool
     meaning: str
-    """What the broker says of it."""
+    """The broker's description of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ def delete_topic(kafka: KafkaClient, name: str) -> None:
 
 
 def list_topics(kafka: KafkaClient) -> dict[str, int]:
-    """Partitions by topic, in order of names."""
+    """Topics with their number of partitions, in order of names."""
     answer = kafka.call(METADATA, topics=None, allow_auto_topic_creation=False)
     return {topic.name: len(topic.partitions) for topic in sorted(answer.topics, key=lambda topic: topic.name)}
 
@@ -72,7 +72,7 @@ def add_partitions(kafka: KafkaClient, name: str, total: int) -> None:
 
 
 def alter_config(kafka: KafkaClient, name: str, changes: Mapping[str, str | None]) -> None:
-    """Set configs; None takes one back to its default."""
+    """Set configs; None resets one to its default."""
     structs = kafka.structs(ALTER_CONFIGS)
     configs = [
         structs.AlterableConfig(name=key, config_operation=_DELETE if value is None else _SET, value=value)

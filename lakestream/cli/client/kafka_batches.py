@@ -1,4 +1,4 @@
-"""A topic's batches as they come over the wire: for commands that handle more records than people read."""
+"""Fetches a topic's raw batches, for commands that handle more records than people read."""
 
 from lakestream.cli.client.kafka_client import FETCH, KafkaClient, check
 from lakestream.cli.client.kafka_log import EARLIEST, offsets
@@ -14,7 +14,7 @@ class TopicBatches:
         self._topic = topic
 
     def fetch(self, partition: int, offset: int) -> memoryview | None:
-        """Whole batches from `offset` on; None where there is no such offset."""
+        """Whole batches from `offset` on; None if there is no such offset."""
         structs = self._kafka.structs(FETCH)
         asked = structs.FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=_FETCH_BYTES_MAX)
         answer = self._kafka.call(

@@ -3,8 +3,8 @@
     with KafkaClient.connect(address) as kafka:
         response = kafka.call(METADATA, topics=None)
 
-It speaks through the same wire code as the server. One version of each API is enough, as both ends come
-from here; connecting checks that the other end serves them all.
+It uses the same wire code as the server. One version of each API is enough, since both ends come from here. Connecting
+checks that the other end serves them all.
 """
 
 import socket
@@ -50,7 +50,7 @@ _ADVICE: Mapping[int, str] = {
     KafkaError.OFFSET_OUT_OF_RANGE: "it has no such offset (any more); `lakestream topic describe` shows what it has",
     KafkaError.INVALID_TOPIC_EXCEPTION: "this is no name: use up to 249 letters, digits, dots, dashes and underscores",
 }
-"""For what a response names by its code alone."""
+"""Texts for responses that carry only an error code."""
 _RESPONSE_BYTES_MAX = 256 * 1024 * 1024
 _CLIENT_ID = b"lakestream-cli"
 _LENGTH = Struct(">i")
@@ -100,7 +100,7 @@ class KafkaClient:
             raise CommandFailed(f"the connection to {self._address} broke: {error.strerror or error}") from None
 
     def structs(self, api: int) -> SimpleNamespace:
-        """The classes that a request of this API is built of."""
+        """The classes for building a request of this API."""
         return messages.api(api).request
 
     def _answer(self, api: int) -> Any:
@@ -139,7 +139,7 @@ class KafkaClient:
 
 
 def check(code: int, message: str | None, what: str) -> None:
-    """Raise what a response says, as a sentence, unless it says that all is well."""
+    """Raise the error of a response as a sentence. Does nothing if there is none."""
     if code == KafkaError.NONE:
         return
     named = KafkaError(code).name if code in KafkaError._value2member_map_ else f"error {code}"

@@ -1,4 +1,4 @@
-"""Consumer groups, on top of the client: each is asked of its coordinator, the list of every broker."""
+"""Consumer groups through the Kafka client: asks each group's coordinator, and every broker for the list."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -46,7 +46,7 @@ class GroupFacts:
 
 
 def list_groups(kafka: KafkaClient) -> list[GroupLine]:
-    """By name, over all brokers."""
+    """Sorted by name, over all brokers."""
     found: list[GroupLine] = []
     for broker in kafka.call(METADATA, topics=[], allow_auto_topic_creation=False).brokers:
         with KafkaClient.connect(Address(broker.host, broker.port)) as one:
@@ -58,7 +58,7 @@ def list_groups(kafka: KafkaClient) -> list[GroupLine]:
 
 @contextmanager
 def coordinator(kafka: KafkaClient, group: str) -> Iterator[KafkaClient]:
-    """A connection to the broker that looks after the group."""
+    """A connection to the group's coordinator."""
     [found] = kafka.call(FIND_COORDINATOR, key_type=0, coordinator_keys=[group]).coordinators
     check(found.error_code, found.error_message, f"find the coordinator of group '{group}'")
     with KafkaClient.connect(Address(found.host, found.port)) as client:
@@ -66,7 +66,7 @@ def coordinator(kafka: KafkaClient, group: str) -> Iterator[KafkaClient]:
 
 
 def describe_group(kafka: KafkaClient, group: str) -> GroupFacts:
-    """By the newer protocol's description, or else by the classic one. Fails if there is no such group."""
+    """Uses the newer protocol's description, or else the classic one. Fails if there is no such group."""
     [newer] = kafka.call(DESCRIBE_CONSUMER_GROUPS, group_ids=[group]).groups
     if newer.error_code != KafkaError.GROUP_ID_NOT_FOUND:
         check(newer.error_code, newer.error_message, f"describe group '{group}'")
@@ -115,7 +115,7 @@ def committed_offsets(kafka: KafkaClient, group: str) -> dict[Partition, int]:
 
 
 def commit_offsets(kafka: KafkaClient, group: str, topic: str, offsets: Mapping[int, int]) -> None:
-    """In nobody's name: the group must have no members."""
+    """Commit without a member id: the group must have no members."""
     structs = kafka.structs(OFFSET_COMMIT)
     parts = [
         structs.OffsetCommitRequestPartition(
@@ -146,7 +146,7 @@ def _has_members(code: int) -> bool:
 
 
 def _assigned(data: bytes) -> frozenset[Partition]:
-    """What a consumer was given; nothing for members of other kinds, whose assignments only they can read."""
+    """A consumer's assigned partitions; empty for members of other kinds, whose assignments only they can read."""
     try:
         partitions = read_assignment(data).partitions
     except MalformedProtocol:

@@ -1,4 +1,4 @@
-"""Producing and fetching, on top of the client: offsets, batches in, records out."""
+"""Produces and fetches through the Kafka client: offsets, batches in, records out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,7 +14,7 @@ _FETCH_BYTES_MAX = 16 * 1024 * 1024
 
 
 def partition_count(kafka: KafkaClient, topic: str, *, create: bool) -> int:
-    """How many partitions the topic has. With `create`, the broker may make it, as its settings say."""
+    """The topic's number of partitions. With `create`, the broker may create the topic, if its settings allow it."""
     asked = [kafka.structs(METADATA).MetadataRequestTopic(name=topic)]
     [found] = kafka.call(METADATA, topics=asked, allow_auto_topic_creation=create).topics
     check(found.error_code, None, f"topic '{topic}'")
@@ -22,7 +22,7 @@ def partition_count(kafka: KafkaClient, topic: str, *, create: bool) -> int:
 
 
 def offsets(kafka: KafkaClient, topic: str, partitions: Sequence[int], timestamp: int) -> dict[int, int]:
-    """The offset at a timestamp (ms, or EARLIEST or LATEST) by partition; -1 where there is none."""
+    """The offset at a timestamp (ms, or EARLIEST or LATEST) by partition; -1 if there is none."""
     structs = kafka.structs(LIST_OFFSETS)
     asked = [structs.ListOffsetsPartition(partition_index=index, timestamp=timestamp) for index in partitions]
     answer = kafka.call(LIST_OFFSETS, replica_id=-1, topics=[structs.ListOffsetsTopic(name=topic, partitions=asked)])
@@ -36,7 +36,7 @@ def offsets(kafka: KafkaClient, topic: str, partitions: Sequence[int], timestamp
 def produce(
     kafka: KafkaClient, topic: str, records: Mapping[int, Sequence[ConsumedRecord]], codec: Codec
 ) -> dict[int, int]:
-    """Append to each partition; returns the first offset of each. When it returns, the records are durable."""
+    """Append to each partition, and return the first offset of each. The records are durable when this returns."""
     structs = kafka.structs(PRODUCE)
     data = [
         structs.PartitionProduceData(index=index, records=build_batch(batch, codec)) for index, batch in records.items()
@@ -57,7 +57,7 @@ def produce(
 def fetch(
     kafka: KafkaClient, topic: str, positions: Mapping[int, int]
 ) -> Iterator[tuple[int, int, list[ConsumedRecord]]]:
-    """One long poll: (partition, its next position, records from the old position on) for each that has news."""
+    """One long poll: (partition, its next position, records from the old position on) for each with new records."""
     structs = kafka.structs(FETCH)
     asked = [
         structs.FetchPartition(partition=index, fetch_offset=at, partition_max_bytes=_FETCH_BYTES_MAX)

@@ -1,7 +1,7 @@
 """Record batches in plain Python, for the commands: built from lines, read into records.
 
-Commands handle what people type and read, so a Python loop per record is fast enough here, and it spares
-them the second that the compiled codec takes to load.
+Commands handle records that people type and read. A Python loop per record is fast enough for that, and saves the
+second that the compiled codec takes to load.
 """
 
 from collections.abc import Iterator, Sequence

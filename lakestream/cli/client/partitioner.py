@@ -1,4 +1,4 @@
-"""Which partition a record goes to: by its key as the Java client does, so that all clients agree.
+"""Chooses a record's partition by its key as the Java client does, so that all clients agree.
 
 Kafka's default partitioner is murmur2 of the key, made positive, modulo the number of partitions.
 """

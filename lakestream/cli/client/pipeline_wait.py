@@ -1,4 +1,4 @@
-"""Waiting for what the pipeline was asked to do. Where none runs it soon says so, and gives up after a minute."""
+"""Waits for work that the pipeline was asked to do. If no pipeline runs, says so soon, and gives up after a minute."""
 
 from lakestream.cli.failures import CommandFailed
 from lakestream.cli.output import say
@@ -6,13 +6,13 @@ from lakestream.world.clock import Clock
 
 _LOOK_SECONDS = 0.3
 _SILENT_SECONDS_MAX = 2.0
-"""Who waits for longer wants to know for what."""
+"""After this time the user is told what the command waits for."""
 _ABSENT_SECONDS_MAX = 60.0
-"""A pipeline that has just been started needs some seconds to claim its work."""
+"""A pipeline that was just started needs some seconds to claim its work."""
 
 
 class PipelineWait:
-    """One wait, from now on."""
+    """One wait, which starts now."""
 
     def __init__(self, patience_seconds: float, clock: Clock) -> None:
         self._patience_seconds = patience_seconds
@@ -21,8 +21,8 @@ class PipelineWait:
         self._has_said = False
 
     async def go_on(self, pipeline: str | None, undone: str) -> None:
-        """Until it is time to look again. `pipeline` is the one that runs, `undone` what to say where patience is over.
-        Raises CommandFailed then."""
+        """Pause until it is time to look again. `pipeline` is the running one, if any; `undone` begins the message of
+        the CommandFailed that is raised when the time is over."""
         now = self._clock.monotonic()
         if pipeline is not None:
             self._seen, self._has_said = now, False

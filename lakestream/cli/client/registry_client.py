@@ -1,4 +1,4 @@
-"""The schema registry as commands speak to it: one request, one answer, its errors as sentences."""
+"""The commands' client of the schema registry: one request, one answer, errors as sentences."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ _ANSWER_SECONDS_MAX = 60.0
 """Comparing a large schema with many versions takes seconds."""
 _HEADERS = {
     "Content-Type": "application/vnd.schemaregistry.v1+json",
-    "Confluent-Accept-Unknown-Properties": "true",  # answers may hold what older clients do not know
+    "Confluent-Accept-Unknown-Properties": "true",  # answers may contain fields that older clients do not know
 }
 
 
@@ -21,10 +21,10 @@ class RegistryClient:
         self._address = address
 
     def ask(self, method: str, *path: str, body: Any = None, **query: object) -> Any:
-        """`path` in parts, as they are. Raises CommandFailed."""
+        """`path` are the parts of the path, not escaped. Raises CommandFailed."""
         target = "/registry/" + "/".join(quote(part, safe="") for part in path)
         target += "?" + urlencode({key: str(value).lower() for key, value in query.items() if value is not None})
-        # Straight to the address, by no proxy that the environment may name.
+        # Connect directly, not through a proxy that the environment may name.
         connection = http.client.HTTPConnection(self._address.host, self._address.port, timeout=_ANSWER_SECONDS_MAX)
         try:
             connection.request(method, target, None if body is None else json.dumps(body), _HEADERS)

@@ -1,4 +1,4 @@
-"""Which table a topic has. The gateway knows it, and topics do without a gateway: so it may remain unknown."""
+"""Looks up a topic's table at the gateway. Topics work without a gateway, so the table may remain unknown."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ from lakestream.settings.address import Address
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicTable:
     name: str | None
-    """None where the pipeline has not made it yet, or where there is a problem."""
+    """None if the pipeline has not made it yet, or if there is a problem."""
     problem: str | None = None
-    """Why it is not known."""
+    """The reason why the table is unknown."""
 
     @property
     def shown(self) -> str:
@@ -22,7 +22,7 @@ class TopicTable:
         return "no table yet" if self.name is None else f"table {self.name}"
 
     def becomes(self, *, dropped: bool) -> str | None:
-        """What is left of it when the topic is deleted, in a sentence. None where there was none."""
+        """A sentence on what remains of the table when the topic is deleted. None if there was no table."""
         if self.name is None and self.problem is None:
             return None
         table = f"its table {self.name}" if self.name is not None else "its table, if it had one,"

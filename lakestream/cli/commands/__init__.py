@@ -1,1 +1,1 @@
-"""One module per command, named like it."""
+"""One module per command, with the command's name."""

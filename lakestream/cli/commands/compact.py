@@ -1,6 +1,6 @@
 """lakestream compact: ask the pipeline to bring topics into their tables now, and wait until it has.
 
-What counts is what was in the topics when the command began; records that arrive meanwhile are not waited for.
+The command waits for the records that were in the topics when it began, not for records that arrive meanwhile.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""lakestream connect ENGINE: how an engine of yours is attached to the catalog, ready to paste.
+"""lakestream connect ENGINE: prints how to attach an engine to the catalog, ready to paste.
 
 lakestream connect pyiceberg > lake.py
 lakestream connect duckdb > lake.sql && duckdb -init lake.sql

@@ -1,4 +1,4 @@
-"""lakestream consume: records to lines.
+"""lakestream consume: prints records as lines.
 
 lakestream consume greetings                          everything there is, then stop
 lakestream consume orders --from latest --follow      what comes from now on
@@ -50,7 +50,7 @@ def consume(
     """Print records, one a line."""
     where = None if start.isdecimal() else _timestamp(start)
     if follow and isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)  # whoever reads along wants each record as it comes
+        sys.stdout.reconfigure(line_buffering=True)  # readers of the output want each record as it comes
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
         partitions = _partitions(client, topic, partition)
         positions = (
@@ -75,12 +75,12 @@ def _positions(client: KafkaClient, topic: str, partitions: list[int], timestamp
     found = kafka_log.offsets(client, topic, partitions, timestamp)
     if -1 not in found.values():
         return found
-    ends = kafka_log.offsets(client, topic, partitions, kafka_log.LATEST)  # nothing so late: begin at the end
+    ends = kafka_log.offsets(client, topic, partitions, kafka_log.LATEST)  # no record is so late: begin at the end
     return {each: ends[each] if at == -1 else at for each, at in found.items()}
 
 
 def _say_what_lies_beyond(positions: Mapping[int, int], ends: Mapping[int, int]) -> None:
-    """Nothing is printed of it, and nothing looks just like an empty topic."""
+    """Report start positions beyond the end: their empty output would look like an empty topic."""
     for partition, end in ends.items():
         if positions[partition] > end:
             say(f"partition {partition} ends at offset {end}: it has nothing from {positions[partition]} on")
@@ -102,7 +102,7 @@ def _timestamp(start: str) -> int:
 def _records(
     client: KafkaClient, topic: str, positions: dict[int, int], ends: dict[int, int] | None
 ) -> Iterator[tuple[int, ConsumedRecord]]:
-    """(partition, record) up to `ends`, or without end."""
+    """Pairs of (partition, record) up to `ends`, or without end."""
     while wanted := {each: at for each, at in positions.items() if ends is None or at < ends[each]}:
         for index, after, records in kafka_log.fetch(client, topic, wanted):
             for record in records:
@@ -155,7 +155,7 @@ def _json_line(partition: int, record: ConsumedRecord) -> None:
 
 
 def _as_json(name: str, content: bytes | None) -> dict[str, str | None]:
-    """As text where it is text, else as base64 under another name."""
+    """As text if it is text, else as base64 under another name."""
     if content is None:
         return {name: None}
     try:

@@ -82,7 +82,7 @@ def reset(
     config: Config = None,
     values: SetValues = None,
 ) -> None:
-    """Let a group without members go on elsewhere."""
+    """Set the offsets of a group without members."""
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
         numbers = partition or list(range(partition_count(client, topic, create=False)))
         chosen = _targets(client, topic, numbers, to)
@@ -126,7 +126,7 @@ def _ends(client: KafkaClient, partitions: list[Partition]) -> dict[Partition, i
 
 
 def _targets(client: KafkaClient, topic: str, numbers: list[int], to: str) -> dict[int, int]:
-    """Never outside of the log: a consumer would have to jump from there at once."""
+    """Offsets within the log: a consumer would have to jump at once from outside of it."""
     starts, ends = offsets(client, topic, numbers, EARLIEST), offsets(client, topic, numbers, LATEST)
     if to == "earliest":
         return starts

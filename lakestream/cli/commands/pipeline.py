@@ -1,4 +1,4 @@
-"""lakestream pipeline: move what is in the log into the tables, in this process, on Spark."""
+"""lakestream pipeline: moves records from the log into the tables, in this process, on Spark."""
 
 from pathlib import Path
 from typing import Annotated

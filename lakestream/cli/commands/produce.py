@@ -1,4 +1,4 @@
-"""lakestream produce: lines to records.
+"""lakestream produce: sends lines as records.
 
 echo hello | lakestream produce greetings
 lakestream produce orders --file orders.ndjson --compression zstd
@@ -25,7 +25,7 @@ from lakestream.storage.records.header import Codec
 from lakestream.world.clock import Clock, SystemClock
 
 _BATCH_BYTES = 512 * 1024
-"""Sent together: below what a topic accepts by default, above what makes requests costly."""
+"""The size of one request: below the default limit of a topic, and large enough to keep requests cheap."""
 _BATCH_RECORDS = 10_000
 _LINE_BYTES_MAX = 64 * 1024 * 1024
 
@@ -87,7 +87,7 @@ def produce(
 
 
 class Sender:
-    """Gathers records and sends them when there are enough. `acknowledged` ones are durable."""
+    """Gathers records and sends them when there are enough. `acknowledged` records are durable."""
 
     def __init__(
         self, client: KafkaClient, topic: str, codec: Codec, *, partitions: int, only: int | None, clock: Clock

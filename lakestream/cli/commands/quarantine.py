@@ -1,4 +1,4 @@
-"""lakestream quarantine: values that broke their contract: see them, mend them, or let them go.
+"""lakestream quarantine: lists, shows, repairs or discards values that broke their contract.
 
     lakestream quarantine list
     lakestream quarantine show orders --limit 5
@@ -7,7 +7,7 @@
     lakestream quarantine retry orders                   after a schema was registered
     lakestream quarantine discard orders
 
-Kafka's readers see the records as they were produced, whatever is done here: repairs are for the table.
+Kafka's readers see the records as they were produced in any case: repairs change only the table.
 """
 
 import asyncio
@@ -88,7 +88,7 @@ def export(
 ) -> None:
     """Write all values that are set aside to a file, to be mended there."""
     records = _records(config, values, http, topic, None)
-    first = list(islice(records, 1))  # what was mended there is not lost when there is no answer
+    first = list(islice(records, 1))  # read before the file is opened: without an answer, an edited file stays
     count = 0
     with _opened(file) as out:
         for record in chain(first, records):
@@ -174,7 +174,7 @@ def _opened(file: Path) -> TextIO:
 def _records(
     config: Path | None, values: list[str] | None, http: str | None, topic: str, limit: int | None
 ) -> Iterator[dict[str, Any]]:
-    """As the table `<table>__quarantine` has them. Values that are text are shown as such."""
+    """Records of the table `<table>__quarantine`. Values that are text are shown as text."""
     address = http_address(config, values, http)
     found = ask_gateway(address, f"{PATH}/{quote(topic)}")
     if "error" in found:

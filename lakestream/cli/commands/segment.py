@@ -1,4 +1,4 @@
-"""lakestream segment show: what a WAL segment holds, from its footer."""
+"""lakestream segment show: prints the content of a WAL segment, from its footer."""
 
 import asyncio
 from pathlib import Path

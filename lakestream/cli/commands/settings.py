@@ -1,4 +1,4 @@
-"""lakestream settings: every setting with its value, where it comes from and what it means."""
+"""lakestream settings: prints every setting with its value, its source and its meaning."""
 
 from typing import Annotated
 

@@ -1,12 +1,12 @@
-"""lakestream sql: ask the tables, on DuckDB in this process, or on Spark.
+"""lakestream sql: queries the tables, with DuckDB in this process, or with Spark.
 
 lakestream sql "SELECT count(*) FROM orders"
 lakestream sql "SELECT __offset, __value FROM orders LIMIT 5" --json
 lakestream sql "SELECT * FROM streams.orders.snapshots" --engine spark
 
-Both engines find the tables as anyone's would: through the catalog of the gateway. It is attached as `lake`, and
-unqualified names mean the topics' tables. The command imports an engine only when it needs it: `--help` waits for
-none of them, and Spark takes ten seconds to start.
+Both engines find the tables as any other engine would: through the gateway's catalog. It is attached as `lake`, and
+unqualified names mean the topics' tables. The command imports an engine only when it needs it: `--help` waits for none
+of them, and Spark takes ten seconds to start.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""lakestream status: the cluster at a glance, from the gateway's /admin/status: brokers, topics, and their tables."""
+"""lakestream status: shows brokers, topics and their tables at a glance, from the gateway's /admin/status."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -90,7 +90,7 @@ def _table_row(topic: str, table: Any) -> tuple[object, ...]:
 
 
 def _shown(topic: str, table: Any) -> str:
-    """With the topic where the table is called otherwise, as in streams.orders_2."""
+    """With the topic if the table has another name, as in streams.orders_2."""
     name = table["table"]
     notes = [f"topic {topic}"] if name.rpartition(".")[2] != topic else []
     notes += [] if table["listed"] else ["not listed"]

@@ -1,4 +1,4 @@
-"""lakestream up: everything on this machine, one command: brokers, gateway and pipeline as supervised processes."""
+"""lakestream up: runs everything on this machine: brokers, gateway and pipeline as supervised processes."""
 
 import asyncio
 import sys
@@ -25,7 +25,7 @@ from lakestream.world.clock import SystemClock
 BROKERS_MAX = 64
 
 Flags = Callable[..., list[str]]
-"""Arguments that pass the settings on to a part, with changes."""
+"""Returns arguments that pass the settings on to a part, with changes."""
 
 
 def up(
@@ -104,7 +104,7 @@ def _broker_part(broker_id: int, listeners: tuple[Address, ...], flags: Flags) -
 
 
 def _pipeline_parts(flags: Flags) -> list[Part]:
-    """None without Java: the log runs all the same."""
+    """Empty without Java: the log runs all the same."""
     if (problem := missing_java()) is not None:
         say(f"note: topics have no tables here. {problem}")
         return []

@@ -1,6 +1,6 @@
-"""lakestream verify: proof from outside that topics and their tables hold the same records. Exits 1 if they do not.
+"""lakestream verify: proves from outside that topics and their tables hold the same records. Exits 1 if they do not.
 
-The topic is read through Kafka, the table through the catalog by a stock Spark, the objects in their store.
+It reads the topic through Kafka, the table through the catalog with a stock Spark, and the objects in their store.
 """
 
 from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ def _verify_all(
 
 
 def _without_table(topic: Any) -> dict[str, Any]:
-    """Nothing is compared; nothing may be tabled then."""
+    """Nothing to compare: such a topic must have no records marked as being in the table."""
     lost = [part["partition"] for part in topic["partitions"] if part["tabled_until"] > part["log_start"]]
     problems = [f"partition {number} has records in a table, but the topic has none" for number in lost]
     return {"topic": topic["name"], "table": None, "partitions": len(topic["partitions"]), "problems": problems}

@@ -1,9 +1,9 @@
-"""How DuckDB reads tables' files in S3: our options of the object store, in the words of its CREATE SECRET.
+"""Lets DuckDB read table files in S3: translates our options of the object store to its CREATE SECRET.
 
     s3://bucket/prefix, {"endpoint": ..., "region": ...}  ->  CREATE SECRET ... (TYPE s3, SCOPE 's3://bucket', ...)
 
-What the options leave out is taken from the environment (AWS_ACCESS_KEY_ID ...), as our own side does. The secret lives
-in memory, for this query, and is for this bucket alone.
+Options that are missing are taken from the environment (AWS_ACCESS_KEY_ID ...), as on our own side. The secret lives in
+memory, for this query, and is for this bucket alone.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _ENDPOINTS = ("endpoint", "endpoint_url")
 
 
 def secret_statement(objects_url: str, options: Mapping[str, str], environment: Mapping[str, str]) -> str | None:
-    """None where files need no secret. Raises InvalidSetting for a store that DuckDB cannot be told of here."""
+    """None if files need no secret. Raises InvalidSetting for a store that DuckDB cannot be configured for here."""
     parts = urlsplit(objects_url)
     if parts.scheme == "file":
         return None
@@ -43,7 +43,7 @@ def secret_statement(objects_url: str, options: Mapping[str, str], environment: 
 
 
 def _endpoint(url: str | None) -> dict[str, str]:
-    """Stores other than Amazon's rarely have a host name for each bucket; our own side does the same."""
+    """Stores other than Amazon's rarely have a host name per bucket. Our own side does the same."""
     if url is None:
         return {}
     parts = urlsplit(url if "://" in url else f"https://{url}")

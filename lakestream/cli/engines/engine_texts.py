@@ -1,9 +1,9 @@
-"""What each engine has to be told to find the tables: a program, a script, a command line. Pure.
+"""The text that attaches each engine to the tables: a program, a script, a command line. Pure.
 
     where the catalog and its files are  ->  text that can be pasted and run
 
-Keys of an object store are never printed: engines find them in the environment (AWS_ACCESS_KEY_ID ...), and DuckDB,
-which does not look there, is given their names to be replaced.
+Keys of an object store are never printed. Engines find them in the environment (AWS_ACCESS_KEY_ID ...). DuckDB does not
+look there, so its text contains placeholders to replace.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ _PYICEBERG_NAMES = {"endpoint": "s3.endpoint", "endpoint_url": "s3.endpoint", "r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lake:
-    """Where it is, as engines see it."""
+    """The location of the catalog and its files, as engines see it."""
 
     catalog_uri: str
     objects_url: str
@@ -34,7 +34,7 @@ class Lake:
 
 
 def duckdb_text(lake: Lake) -> str:
-    """For its shell: `duckdb -init lake.sql`."""
+    """A script for its shell: `duckdb -init lake.sql`."""
     named_keys = {name: f"<AWS_{name.upper()}>" for name in ("access_key_id", "secret_access_key")}
     secret = secret_statement(lake.objects_url, {**lake.open_options, **named_keys}, {})
     statements = [
@@ -51,7 +51,7 @@ def duckdb_text(lake: Lake) -> str:
 
 
 def pyiceberg_text(lake: Lake) -> str:
-    """A program of Python."""
+    """A Python program."""
     files = {theirs: lake.open_options[ours] for ours, theirs in _PYICEBERG_NAMES.items() if ours in lake.open_options}
     told = {"type": "rest", "uri": lake.catalog_uri, **files}
     lines = "".join(f"    {name!r}: {value!r},\n" for name, value in told.items())
@@ -63,7 +63,7 @@ def pyiceberg_text(lake: Lake) -> str:
 
 
 def pyspark_text(lake: Lake) -> str:
-    """A program of Python."""
+    """A Python program."""
     configs = "".join(f"    .config({name!r}, {value!r})\n" for name, value in _spark_settings(lake).items())
     return (
         "from pyspark.sql import SparkSession\n\n"
@@ -73,7 +73,7 @@ def pyspark_text(lake: Lake) -> str:
 
 
 def spark_sql_text(lake: Lake) -> str:
-    """A command line: Spark's own shell, which would leave a database of Hive's in whatever folder it is called in."""
+    """A command line for Spark's own shell, which would otherwise leave a Hive database in the current folder."""
     settings = {**_spark_settings(lake), "spark.sql.catalogImplementation": "in-memory"}
     configs = [f"--conf {quote(f'{name}={value}')}" for name, value in settings.items()]
     return " \\\n  ".join(["spark-sql", *configs]) + "\n"

@@ -1,4 +1,4 @@
-"""Verifying topics on Spark, for `lakestream verify`: one session, one topic after another, with progress.
+"""Verifies topics on Spark for `lakestream verify`: one session, one topic after another, with progress.
 
 Importing this module loads Spark, so only a `verify` that has tables to compare does.
 """
@@ -45,7 +45,7 @@ def verify_on_spark(
             try:
                 asked = _to_verify(gateway, client, topic, settings.objects_options)
                 found = verify_topic(spark, asked, lambda done: shown.advance(task, done))
-            except LakestreamError as error:  # one damaged table hides none of the others
+            except LakestreamError as error:  # one damaged table does not hide the others
                 verdicts[topic["name"]] = _unverified(topic, str(error))
             else:
                 verdicts[topic["name"]] = asdict(found)

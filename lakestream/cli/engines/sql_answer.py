@@ -1,8 +1,8 @@
-"""Rows of an answer, printed: a table for people, JSON or CSV for programs.
+"""Prints the rows of an answer: a table for people, JSON or CSV for programs.
 
-Bytes are shown as the text they mostly are, and where they are no UTF-8 as \\x and hexadecimal digits, which is how
-PostgreSQL writes them. Times are in UTC. JSON and CSV leave as they come; a table on a screen has a last row.
-In CSV a null is nothing and an empty text is "", as PostgreSQL has it: a tombstone is no empty value.
+Bytes are shown as text if they are UTF-8, which they mostly are, and otherwise as \\x and hexadecimal digits, as in
+PostgreSQL. Times are in UTC. JSON and CSV are streamed; a table on a screen has a last row. In CSV a null is nothing
+and an empty text is "", as in PostgreSQL: a tombstone is not an empty value.
 """
 
 import json
@@ -20,11 +20,11 @@ import pyarrow as pa
 from lakestream.cli.output import print_table, say
 
 ROWS_SHOWN_MAX = 1_000
-"""Of a table: its columns are as wide as their widest row, so all of them are held in memory."""
+"""Rows of a table: its columns are as wide as their widest row, so all rows are held in memory."""
 _QUOTED = re.compile(r'[",\r\n]')
-"""What makes a field of CSV one that has to be quoted."""
+"""The characters that require a CSV field to be quoted."""
 _NOT_FOR_PYTHON = (OverflowError, ValueError)
-"""Times before the year 1 and after 9999, which columns may hold and Python's do not."""
+"""Raised for times before the year 1 and after 9999, which columns may hold and Python's types do not."""
 
 
 def print_rows(answer: pa.RecordBatchReader) -> None:
@@ -71,7 +71,7 @@ def _field(value: Any) -> str:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """`a, a` -> `a, a_1`: an object of JSON has a name once, and the answer to a join has it twice."""
+    """`a, a` -> `a, a_1`: a JSON object has each name once, but the answer to a join may have it twice."""
     taken, found = set(names), list[str]()
     for name in names:
         number, one = 0, name
@@ -83,7 +83,7 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 
 def _rows(answer: pa.RecordBatchReader) -> Iterator[Sequence[Any]]:
-    """Values that JSON can hold."""
+    """Rows of values that JSON can hold."""
     for batch in answer:
         columns = [_values(_whole_micros(column)) for column in batch.columns]
         for row in zip(*columns, strict=True):
@@ -99,7 +99,7 @@ def _values(column: pa.Array) -> list[Any]:
 
 
 def _value(scalar: pa.Scalar) -> Any:
-    """A time that Python does not have is its text."""
+    """The value, or its text if it is a time that Python cannot represent."""
     try:
         return scalar.as_py()
     except _NOT_FOR_PYTHON:
@@ -134,7 +134,7 @@ def plain(value: Any) -> Any:
 
 
 def bytes_as_text(content: bytes) -> str:
-    """Control characters are no text: they would move a terminal's cursor, or end a string."""
+    """Control characters are not text: they would move a terminal's cursor, or end a string."""
     try:
         text = content.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""DuckDB, attached to the catalog. Its extensions come from installed packages: nothing is downloaded."""
+"""Runs a query on DuckDB, attached to the catalog. Its extensions come from installed packages, without downloads."""
 
 import json
 import re
@@ -13,26 +13,26 @@ import pyarrow as pa
 from lakestream.cli.failures import CommandFailed, WrongUse
 
 _EXTENSIONS = ("avro", "httpfs", "iceberg")
-"""In the order in which they need each other."""
+"""In the order of their dependencies."""
 _ROWS_PER_BATCH = 10_000
 _INSERT = "INSERT"
 _INTERRUPTED = "Query interrupted"
-"""What DuckDB makes of Ctrl-C."""
+"""DuckDB's message for Ctrl-C."""
 _WRAPPED = re.compile(r'"exception_message":("(?:[^"\\]|\\.)*")')
-"""DuckDB's own words as a text of JSON, as some statements have them: what the catalog said is escaped twice there."""
+"""DuckDB's message as a JSON string, as in some statements: the catalog's answer is escaped twice there."""
 _FROM_THE_CATALOG = re.compile(r'"message":("(?:[^"\\]|\\.)*")|^ *message: (.+)$', re.MULTILINE)
 _DOTTED_NAMESPACE = "NameListToString"
-"""In what DuckDB says of a name with more than three parts."""
+"""Part of DuckDB's message about a name with more than three parts."""
 _SIGNS_OF_S3 = ("s3://", "amazonaws.com", "HTTP 403")
-"""In what DuckDB says when it cannot reach files there."""
+"""Parts of DuckDB's messages when it cannot reach files there."""
 
 
 @contextmanager
 def ask_duckdb(
     uri: str, query: str, *, secret: str | None = None, headers: Mapping[str, str] | None = None
 ) -> Iterator[pa.RecordBatchReader]:
-    """The answer to `query`, with the catalog at `uri` as `lake`, asked with `headers`, and the topics' tables at hand.
-    `secret` tells how their files are reached (duckdb_secret.py)."""
+    """The answer to `query`, with the catalog at `uri` attached as `lake` and the topics' tables as the default schema.
+    `headers` are sent to the catalog; `secret` gives access to the files (duckdb_secret.py)."""
     _check_is_one(query)
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
         try:
@@ -47,8 +47,8 @@ def ask_duckdb(
 
 
 def _check_is_one(query: str) -> None:
-    """One query has one answer: of several statements DuckDB gives the last one's alone, and two documents of JSON
-    after each other are none. Tokens are looked at, since DuckDB makes several statements of one PIVOT."""
+    """Check that there is one query, since two answers would be two JSON documents, and DuckDB returns only the last
+    one's. Looks at tokens, since DuckDB makes several statements of one PIVOT."""
     text = query.encode()
     is_end = [text[at : at + 1] == b";" for at, _ in duckdb.tokenize(query)]
     count = sum(not ends for ends, _ in groupby(is_end))
@@ -92,7 +92,7 @@ def _quoted(text: str) -> str:
 
 
 def _catalogs_words(said: str) -> str | None:
-    """What the catalog answered, out of all that DuckDB says around it: the request, the body, the status."""
+    """The catalog's answer, extracted from DuckDB's message around it: the request, the body, the status."""
     try:
         if (wrapped := _WRAPPED.search(said)) is not None:
             said = str(json.loads(wrapped[1]))
@@ -105,7 +105,7 @@ def _catalogs_words(said: str) -> str | None:
 
 
 def advice(said: str, query: str) -> str:
-    """What DuckDB says, and what to do about it where that is not plain."""
+    """DuckDB's message, with advice if the message alone does not help."""
     said = _catalogs_words(said) or said.strip()
     if any(sign in said for sign in _SIGNS_OF_S3):
         return (

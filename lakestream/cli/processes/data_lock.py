@@ -1,7 +1,7 @@
-"""One `lakestream up` to a data folder: a lock that lasts as long as any of its processes.
+"""Locks a data folder for one `lakestream up`, as long as any of its processes runs.
 
-The lock is on an open file which the parts inherit. When the supervisor is killed its parts drain first,
-and whoever starts anew waits for them; while the supervisor lives, the folder is simply in use.
+The lock is on an open file which the parts inherit. When the supervisor is killed, its parts drain first, and a new
+start waits for them. While the supervisor lives, the folder is in use.
 """
 
 import fcntl
@@ -42,7 +42,7 @@ def _opened(folder: Path) -> int:
 
 
 def _sign(descriptor: int, folder: Path) -> None:
-    """Write who holds the lock."""
+    """Write the holder of the lock."""
     process = str(os.getpid()).encode()
     try:
         os.pwrite(descriptor, process, 0)

@@ -1,4 +1,4 @@
-"""Is there a Java for Spark, and what to say where there is none."""
+"""Checks whether there is a Java for Spark, and what to tell the user if there is none."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def missing_java() -> str | None:
-    """Why the pipeline cannot run here, or None."""
+    """The reason why the pipeline cannot run here, or None."""
     home = os.environ.get("JAVA_HOME")
     if home is not None and (Path(home) / "bin" / "java").is_file():
         return None

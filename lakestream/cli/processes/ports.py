@@ -1,4 +1,4 @@
-"""Ports: is one free, which one nearby is, and what to say when it is not."""
+"""Checks whether a port is free, finds a free one nearby, and explains a port that is in use."""
 
 import socket
 from contextlib import closing
@@ -38,7 +38,7 @@ def any_free(address: Address) -> Address:
 
 
 def chosen(address: Address, *, option: str) -> Address:
-    """The address itself, or with a port chosen where it says 0. Raises CommandFailed where it is taken."""
+    """The address, with a chosen port if it says 0. Raises CommandFailed if it is in use."""
     if address.port == 0:
         return any_free(address)
     refuse_taken(address, option=option)

@@ -1,4 +1,4 @@
-"""Starting a serving process from its command.
+"""Starts a serving process from its command.
 
 The serving code loads compiled codecs, and the pipeline's Spark, which takes a second or more. Only the process that
 serves imports it, inside a function: no other command pays for it.

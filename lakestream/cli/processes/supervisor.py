@@ -1,10 +1,10 @@
-"""The supervisor: start the parts, say when all are ready, start again what ends, drain them in the end.
+"""The supervisor: starts the parts, reports when all are ready, restarts parts that end, drains them in the end.
 
     start all -> all ready -> (a part ends: wait, longer each time, start it again) -> SIGTERM -> drain all
 
-A part says that it is ready by one line on its stdout, and ends when its stdin closes, so that none
-outlives a supervisor that was killed. A part that never became ready is not tried again: what is wrong
-with it is wrong with the settings, and the person who typed the command should see it.
+A part reports that it is ready by one line on its stdout, and ends when its stdin closes, so that none outlives a
+killed supervisor. A part that never became ready is not started again: the settings are wrong then, and the person who
+typed the command should see it.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from lakestream.world.clock import Clock
 RESTART_SECONDS_FIRST = 0.2
 RESTART_SECONDS_MAX = 30.0
 STEADY_SECONDS = 60.0
-"""A part that ran for so long is not in a crash loop: its next restart is quick again."""
+"""A part that ran for this long is not in a crash loop: its next restart is quick again."""
 DRAIN_SECONDS_MAX = 30.0
 
 
@@ -29,7 +29,7 @@ class Part:
     name: str
     command: Sequence[str]
     background: bool = False
-    """Started once all others are ready, which does not wait for it; what is wrong with it ends nothing else."""
+    """Started once all others are ready. The others do not wait for it, and its failure ends nothing else."""
 
 
 class Supervisor:
@@ -54,7 +54,7 @@ class Supervisor:
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Until told to stop. Raises CommandFailed when a part cannot start at all."""
+        """Runs until told to stop. Raises CommandFailed when a part cannot start at all."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._told_to_stop)

@@ -1,4 +1,4 @@
-"""What is known of a config: its type, its default, what it means and what it may be set to."""
+"""The definition of a config: type, default, meaning and allowed values."""
 
 import re
 from collections.abc import Callable
@@ -9,7 +9,7 @@ INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
 
 Problem = Callable[[str], str | None]
-"""Why a value cannot be used, or None."""
+"""Returns the reason why a value cannot be used, or None."""
 
 
 class ConfigType(StrEnum):
@@ -29,10 +29,10 @@ class ConfigDefinition:
     meaning: str
     problem: Problem
     has_effect: bool = True
-    """False: it is kept and shown for the sake of tools that insist on it, and `meaning` says why it does nothing."""
+    """False for a config that is kept and shown only because tools insist on it. `meaning` says why it does nothing."""
 
     def kept(self, value: str) -> str:
-        """As it is stored and shown."""
+        """The value as it is stored and shown."""
         return value.lower() if self.type is ConfigType.BOOLEAN else value
 
 
@@ -48,7 +48,7 @@ def number(low: int, high: int) -> Problem:
 
 
 def truth(value: str) -> str | None:
-    """Clients write it as their language does: Python says True."""
+    """Accepts the spelling of any language: Python clients send True."""
     return None if value.lower() in ("true", "false") else f"'{value}' is not true or false"
 
 
@@ -61,7 +61,7 @@ def fraction(value: str) -> str | None:
 
 
 def matching(pattern: str, says: str) -> Problem:
-    """`says` is what a value must be, in words."""
+    """`says` describes the allowed values in words."""
     expected = re.compile(pattern)
 
     def problem(value: str) -> str | None:

@@ -1,7 +1,7 @@
 """Edits of a topic's configs as data, and the one function that applies them.
 
-Kafka's IncrementalAlterConfigs asks for read-modify-write; keeping the edit as data lets the store
-apply it inside its own transaction, so two administrators cannot lose each other's changes.
+Kafka's IncrementalAlterConfigs asks for read-modify-write. The store applies the edit inside its own transaction, so
+two administrators cannot lose each other's changes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class ConfigOperation(IntEnum):
-    """Numbers are those of IncrementalAlterConfigs."""
+    """The numbers of IncrementalAlterConfigs."""
 
     SET = 0
     DELETE = 1

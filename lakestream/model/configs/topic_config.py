@@ -1,7 +1,7 @@
-"""Topic configs: every one that is known, what it means, its default and what it may be set to.
+"""All known topic configs, with their meanings, defaults and allowed values.
 
-A name that is not here is refused, and what is here and changes nothing says so (configs_without_effect.py).
-`TopicConfig` is the typed form that the broker works with.
+Unknown names are refused. Configs without an effect say so (without_effect.py). `TopicConfig` is the typed form that
+the broker works with.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ _FALSE = "false"
 
 
 class Compression(StrEnum):
-    """What `compression.type` may say."""
+    """The values of `compression.type`."""
 
     PRODUCER = "producer"
     UNCOMPRESSED = "uncompressed"
@@ -145,15 +145,15 @@ class TopicConfig:
     timestamp_before_max_ms: int
     log_append_time: bool
     keys_required: bool
-    """The topic is a compacted one: records without a key could never be replaced."""
+    """Set for a compacted topic: records without a key could never be replaced."""
     retention_ms: int | None
     retention_bytes: int | None
     validation: Validation
-    """What is asked of values before they are stored."""
+    """The check of values before they are stored."""
 
 
 def check_topic_config(config: Mapping[str, str]) -> None:
-    """Raise InvalidTopicConfig, naming the first config that is unknown or has a value that cannot be used."""
+    """Raise InvalidTopicConfig, naming the first config that is unknown or has an unusable value."""
     for name, value in config.items():
         definition = TOPIC_CONFIGS.get(name)
         if definition is None:
@@ -170,7 +170,7 @@ def kept_topic_config(config: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def table_namespace(config: Mapping[str, str]) -> Namespace | None:
-    """Where the topic's table shall be; None where nobody has said so."""
+    """The namespace configured for the topic's table; None if none is configured."""
     asked = config.get(TABLE_NAMESPACE)
     return None if asked is None else tuple(asked.split("."))
 
@@ -181,7 +181,7 @@ def lists_its_table(config: Mapping[str, str]) -> bool:
 
 
 def drops_its_table(config: Mapping[str, str]) -> bool:
-    """Whether the table of a topic with this config goes when the topic does."""
+    """Whether the table of a topic with this config is deleted with the topic."""
     return config.get(ON_TOPIC_DELETE) == _DROP
 
 

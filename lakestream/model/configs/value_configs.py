@@ -1,4 +1,4 @@
-"""Topic configs that say what a topic's values and keys are, and what of them becomes columns of its table."""
+"""Topic configs for the formats of values and keys, and for the table columns that they become."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -23,7 +23,7 @@ _SCHEMAS = ("auto", "id", "latest", "inferred")
 
 
 class ValueKeeping(StrEnum):
-    """What `lakestream.table.value` may say."""
+    """The values of `lakestream.table.value`."""
 
     ALWAYS = "always"
     WHEN_NEEDED = "when-needed"
@@ -31,7 +31,7 @@ class ValueKeeping(StrEnum):
 
 
 class Validation(StrEnum):
-    """What `lakestream.validate` may say."""
+    """The values of `lakestream.validate`."""
 
     NONE = "none"
     ID = "id"
@@ -143,9 +143,9 @@ _WITH_SCHEMAS = ("json", "avro", "protobuf")
 
 
 def problem_together(config: Mapping[str, str]) -> str | None:
-    """Why configs that are right each by itself say nothing together, or None. `config` has been checked otherwise.
+    """The reason why configs that are each right contradict one another, or None. `config` has passed the other checks.
 
-    What would have no effect is refused: whoever sets it expects one."""
+    A config without an effect in combination is refused, since users expect an effect."""
     return next(_problems(config), None)
 
 
@@ -172,7 +172,7 @@ def _problems(config: Mapping[str, str]) -> Iterator[str]:
 
 
 def waiver(config: Mapping[str, str]) -> str | None:
-    """What a topic with this config gives up, in words, for whoever sets it; None: nothing."""
+    """What a topic with this config gives up, in words for the user who sets it; None if nothing."""
     if config.get(TABLE_VALUE) != ValueKeeping.NEVER:
         return None
     return (

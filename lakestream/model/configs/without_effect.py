@@ -1,8 +1,8 @@
-"""Topic configs of Apache Kafka that are taken, kept and shown, and that change nothing here (ADR 6).
+"""Topic configs of Apache Kafka that Lakestream accepts, keeps and shows, and that change nothing here (ADR 6).
 
-Each concerns a disk, a replica or a cleaner of which there is none, and whoever sets it loses nothing by that. Tools
-that create topics (Kafka Streams, Connect, operators) set them and give up where they are refused. Configs that ask for
-something which would then not be done are not here: they are refused.
+Each concerns a disk, a replica or a cleaner that does not exist here, so nothing is lost. Tools that create topics
+(Kafka Streams, Connect, operators) set them and give up if they are refused. Configs that ask for something which would
+then not be done are not here: they are refused.
 """
 
 from lakestream.model.configs.definition import (

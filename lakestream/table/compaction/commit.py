@@ -1,14 +1,14 @@
-"""Committing a job: snapshots and metadata written first, then one transaction that moves pointer and places together.
+"""Commits a job: writes snapshots and metadata, then moves pointer and places together in one transaction.
 
     files there? ledger  |
     table as it is now   |  all at once -> commit_job -> old files go
     -> manifests, lists, |
        metadata.json     |  ^ someone else moved the pointer: from a fresh read, a few times
 
-What is written is not visible before the transaction, so nothing of it waits for anything else of it.
+Nothing of this is visible before the transaction, so the writes do not wait for one another.
 
-Which snapshots a commit needs is decided from the table as it is found: one for both branches while they agree, one for
-each after `main` was changed. A commit whose answer was lost is simply asked again: a job is committed once.
+The table as it is found decides which snapshots a commit needs: one for both branches while they agree, one for each
+after someone changed `main`. If the answer to a commit is lost, the committer asks again: the store commits a job once.
 """
 
 import asyncio
@@ -35,17 +35,17 @@ from lakestream.world.tasks import both
 log = structlog.get_logger(__name__)
 
 ATTEMPTS_MAX = 6
-"""How often a commit is made anew because someone else committed to the table meanwhile."""
+"""How often a commit is prepared again because someone else committed to the table meanwhile."""
 YIELD_SECONDS_FIRST = 0.1
 YIELD_SECONDS_MAX = 2.0
-"""Whoever was faster may be about to commit again: give way, longer each time."""
+"""The faster committer may be about to commit again: give way, longer each time."""
 ASKS_MAX = 10
 ASK_AGAIN_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BegunJob:
-    """A planned job whose row is in the store, and where its files are."""
+    """A planned job that the store has recorded, and the folder of its files."""
 
     id: JobId
     token: int
@@ -70,9 +70,11 @@ class Committer:
         self._clock = clock
 
     async def commit(self, job: BegunJob, results: Sequence[TaskResult], evolve: Evolve | None = None) -> str:
-        """The metadata location that the commit made current. `evolve` brings the table's schema to where the job's
-        files are. Raises Conflict and its leaves, UnknownPartition and UnknownTable where the job has become pointless;
-        Unavailable and JobForgotten where nobody knows what became of it."""
+        """Returns the metadata location that the commit made current. `evolve` adapts the table's schema to the job's
+        files.
+
+        Raises Conflict and its subclasses, UnknownPartition and UnknownTable if the job has become pointless;
+        Unavailable and JobForgotten if the outcome is unknown."""
         ledger = ledger_of(job.id, job.plan, results, folder=job.folder)
         pause = YIELD_SECONDS_FIRST
         for attempt in range(ATTEMPTS_MAX - 1):
@@ -102,7 +104,7 @@ class Committer:
         try:
             location = await self._asked(commit)
         except (Unavailable, JobForgotten):
-            raise  # it may have been committed: whoever finds out must still have the files
+            raise  # it may have been committed, so its files must stay until someone finds out
         except LakestreamError:
             await self._commits.abandon(prepared)
             raise
@@ -113,7 +115,7 @@ class Committer:
     async def _vouched(
         self, results: Sequence[TaskResult], ledger: Ledger, appending: Awaitable[PreparedCommit]
     ) -> PreparedCommit:
-        """Both at once, and both to their ends: what was prepared for files that are not there is taken back."""
+        """Check the files and prepare the commit in parallel. If files are missing, undo the preparation."""
         vouched, prepared = await asyncio.gather(self._vouch(results, ledger), appending, return_exceptions=True)
         if isinstance(prepared, BaseException):
             raise prepared
@@ -123,7 +125,7 @@ class Committer:
         return prepared
 
     async def _asked(self, commit: JobCommit) -> str:
-        """Ask until the store answers: repeating a commit is safe."""
+        """Ask until the store answers. Repeating a commit is safe."""
         for _ in range(ASKS_MAX - 1):
             try:
                 return await self._store.jobs.commit_job(commit)
@@ -139,7 +141,7 @@ class Committer:
             await self._commits.abandon(prepared)  # an earlier attempt was the one that counted
 
     async def _tend(self, pointer: TablePointer) -> None:
-        """Forget snapshots of long ago. The commit stands whether or not this succeeds; the next one tries again."""
+        """Expire old snapshots. The commit stands whether or not this succeeds; the next one tries again."""
         try:
             await self._expire(pointer)
         except Exception as error:  # noqa: BLE001 - the commit stands
@@ -156,11 +158,11 @@ class Committer:
             await self._commits.finish(prepared)
 
     async def _vouch(self, results: Sequence[TaskResult], ledger: Ledger) -> None:
-        """What must be there beside the table's own files before anyone may see the commit. Raises DamagedTable."""
+        """Check the data files and write the ledger, before the commit becomes visible. Raises DamagedTable."""
         await both(self._check_files(results), self._write_ledger(ledger))
 
     async def _check_files(self, results: Sequence[TaskResult]) -> None:
-        """Every file is there, whole. Raises DamagedTable."""
+        """Check that every file is there and complete. Raises DamagedTable."""
         files = [file for result in results for file in result.files]
         sizes = await self._objects.sizes([self._locations.key_of(file.path) for file in files])
         for file, size in zip(files, sizes, strict=True):
@@ -177,7 +179,7 @@ class Committer:
 
 
 def file_spans(plan: PlannedJob, results: Sequence[TaskResult]) -> list[NewFileSpan]:
-    """What each file holds of each partition, by the plan's offsets: a file may end with a hole."""
+    """The offsets of each partition in each file, as planned. A file may end with a hole."""
     partition_of = {each.number: each.partition for each in plan.ranges}
     found = []
     for result in results:
@@ -200,7 +202,7 @@ def file_spans(plan: PlannedJob, results: Sequence[TaskResult]) -> list[NewFileS
 
 
 def _held(task: Sequence[TaskSpan]) -> dict[int, tuple[int, int]]:
-    """First and last offset of each partition in a task."""
+    """The first and last offset of each partition in a task."""
     held: dict[int, tuple[int, int]] = {}
     for number, start, span in task:
         held[number] = (held[number][0] if number in held else start, span.last_offset)

@@ -1,10 +1,10 @@
-"""The ledger: which offsets a commit adds to a table, by partition and file, and where each partition then stands.
+"""The ledger: which offsets a commit adds to a table, by partition and file, and where each partition ends then.
 
     {"version": 1, "job": ..., "topic": ..., "table": ..., "partitions": [[number, start, end], ...],
      "files": [{"path": ..., "branches": ["log", "main"], "rows": ..., "spans": [[number, base, last], ...]}]}
 
-An object beside the job's files. The snapshot's summary names it, with its hash and the job, so that anyone can follow
-the chain of a table's commits without us: each ledger starts where the one before it ended.
+An object next to the job's files. The snapshot's summary names the ledger, its hash and the job. So anyone can follow
+the chain of a table's commits without Lakestream: each ledger starts where the one before it ended.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ class Ledger:
     location: str
     content: bytes
     summary: Mapping[str, str]
-    """What a snapshot says of the job, and of this ledger."""
+    """The snapshot's properties about the job and this ledger."""
 
 
 def ledger_of(job: JobId, plan: PlannedJob, results: Sequence[TaskResult], *, folder: str) -> Ledger:
@@ -54,7 +54,7 @@ def ledger_of(job: JobId, plan: PlannedJob, results: Sequence[TaskResult], *, fo
 
 
 def files_by_branch(results: Sequence[TaskResult]) -> dict[str, list[DataFile]]:
-    """Branches that get nothing are left out. `log` comes first: it hands out row ids."""
+    """Branches without files are left out. `log` comes first, since it assigns row ids."""
     shared = [data_file(result.file) for result in results if result.file]
     log_only = [data_file(result.log_file) for result in results if result.log_file]
     set_aside = [data_file(result.quarantine_file) for result in results if result.quarantine_file]
@@ -63,7 +63,7 @@ def files_by_branch(results: Sequence[TaskResult]) -> dict[str, list[DataFile]]:
 
 
 def data_file(file: FileDescriptor) -> DataFile:
-    """As the catalog takes it."""
+    """The file in the catalog's form."""
     return {
         "spec-id": 0,
         "content": "data",
@@ -89,8 +89,10 @@ def _file(file: FileDescriptor, branches: Sequence[str]) -> dict[str, object]:
 
 
 def _watermark(plan: PlannedJob) -> dict[str, str]:
-    """How far the table is complete, by records' times: the least over the partitions that moved. Idle ones, which may
-    never have another record, are left out; so is everything while a partition has no times."""
+    """The event time up to which the table is complete: the least over the partitions that moved.
+
+    Idle partitions, which may never get another record, do not count. There is no watermark while a partition has no
+    times."""
     least = min(each.max_timestamp_ms for each in plan.ranges)
     return {WATERMARK: str(least)} if least >= 0 else {}
 

@@ -1,10 +1,10 @@
-"""Planning: which topics are due, and how their spans are cut into tasks. Pure; knows neither Spark nor stores.
+"""Planning: which topics are due, and how their spans are cut into tasks. Pure: no Spark, no stores.
 
     debts (partitions with records in the WAL) -> due topics, oldest first -> spans -> jobs, one for each topic
     a job's spans, by partition and offset     -> tasks of whole spans, of about equal size: each writes one file
 
-Small partitions share a file, big ones fill several. A job takes a prefix of each partition, so that what is in the
-table stays contiguous whatever becomes of other jobs.
+Small partitions share a file, big ones fill several. A job takes a prefix of each partition, so the table's content
+stays contiguous whatever happens to other jobs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,43 +18,42 @@ from lakestream.model.table import TableId
 from lakestream.model.topic import PartitionId, TopicId
 
 LATEST_MS = 15 * 60 * 1000
-"""No topic waits longer, however patient it is."""
+"""The longest wait of any topic, whatever its own setting."""
 MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanLimits:
     freshness_ms: int = 10_000
-    """A topic is due when its oldest record outside the table is so old."""
+    """A topic is due when its oldest record outside the table has this age."""
     due_bytes: int = 64 * MIB
     due_spans: int = 2_000
-    """... or when so much has gathered: a busy topic is worth a file earlier."""
+    """... or when it has so many spans: a busy topic is worth a file earlier."""
     task_bytes_max: int = 128 * MIB
     """WAL bytes that become one file. A worker holds them in memory."""
     task_bytes_min: int = 16 * MIB
-    """Below it a topic is not cut further to keep more cores busy: small files cost readers."""
+    """A topic below this size is not cut further to keep more cores busy: small files are expensive for readers."""
     parallel: int = 2
     """Tasks that can run at once."""
     round_bytes_max: int = 1024 * MIB
-    """WAL bytes of one round, shared by all topics that are due. Then it is committed: a long debt is paid in
-    instalments that each count."""
+    """WAL bytes of one round, shared by all due topics. A large debt is paid in rounds that each commit."""
     round_topics_max: int = 1_000
     spans_max: int = 20_000
     """Spans of one partition in one round."""
     round_spans_max: int = 200_000
-    """Spans of all partitions of a round. They are held in memory and travel with the tasks; a topic of a thousand
+    """Spans of all partitions of a round. They are held in memory and travel with the tasks. A topic of a thousand
     partitions gathers millions while no pipeline runs."""
 
     def spans_each_max(self, partitions: int) -> int:
-        """Spans of each of so many partitions in one round."""
+        """The spans that each partition may bring to a round of so many partitions."""
         return max(1, min(self.spans_max, self.round_spans_max // max(1, partitions)))
 
 
 class TaskSpan(NamedTuple):
     number: int
-    """Of the partition, in its topic."""
+    """The partition's number in its topic."""
     start: int
-    """Records below are not taken: they were deleted, or are in the table."""
+    """Records below this offset are skipped: they were deleted, or are in the table."""
     span: Span
 
 
@@ -66,7 +65,7 @@ class PlannedRange(NamedTuple):
     start: int
     end: int
     max_timestamp_ms: int
-    """The greatest time of everything that will then be in the table."""
+    """The greatest time of all records that are in the table afterwards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +76,13 @@ class PlannedJob:
     tasks: tuple[tuple[TaskSpan, ...], ...]
     bytes: int
     reaches_end: bool
-    """Whether nothing of what the topic had when it was planned is left for another round."""
+    """Whether the job takes everything that the topic had when it was planned."""
 
 
 def due_debts(debts: Iterable[Debt], asked: AbstractSet[TopicId], *, now_ms: int, limits: PlanLimits) -> list[Debt]:
-    """Those of the topics that are due, the topic that has waited longest first, up to as many as a round takes. How
-    much they owe does not count here: a long debt would keep all others waiting until it is paid."""
+    """The debts of due topics, the longest waiting topic first, up to as many as fit into a round.
+
+    The size of the debt does not count here: a large debt would keep all others waiting until it is paid."""
     by_topic: dict[TopicId, list[Debt]] = {}
     for debt in debts:
         if debt.table is not None:
@@ -105,7 +105,7 @@ def plan_jobs(
 
 
 def _is_due(debts: Sequence[Debt], now_ms: int, limits: PlanLimits) -> bool:
-    """Also where the oldest record is of the future: the clock was set back, and it may be long until it is there."""
+    """A record from the future makes a topic due too: the clock was set back, and may take long to catch up."""
     return (
         not 0 <= now_ms - _oldest_ms(debts) < min(limits.freshness_ms, LATEST_MS)
         or sum(debt.bytes for debt in debts) >= limits.due_bytes
@@ -144,8 +144,7 @@ def _job(
 
 
 def _share(owed: Sequence[int], bytes_max: int) -> int:
-    """What each may bring at most, so that all together stay within the bound: who owes less leaves the rest to the
-    others."""
+    """The most that each may bring so that the total stays within the limit. Smaller debts leave room for others."""
     left = bytes_max
     for at, bytes in enumerate(sorted(owed)):
         equal = left // (len(owed) - at)
@@ -156,7 +155,7 @@ def _share(owed: Sequence[int], bytes_max: int) -> int:
 
 
 def _prefix(spans: Sequence[UntabledSpan], start: int, bytes_max: int) -> list[UntabledSpan]:
-    """The first spans from `start` on that follow one another without a gap, until there are enough."""
+    """The first spans from `start` on without a gap between them, up to the limit."""
     prefix: list[UntabledSpan] = []
     total, expected = 0, start
     for each in spans:
@@ -171,7 +170,7 @@ def _prefix(spans: Sequence[UntabledSpan], start: int, bytes_max: int) -> list[U
 
 
 def _cut(spans: Sequence[TaskSpan], limits: PlanLimits) -> tuple[tuple[TaskSpan, ...], ...]:
-    """Tasks of about equal size: as few as the bound allows, or as many as can run at once."""
+    """Tasks of about equal size: as few as the size limit allows, or as many as can run at once."""
     total = _bytes(spans)
     count = max(-(-total // limits.task_bytes_max), min(limits.parallel, total // limits.task_bytes_min), 1)
     tasks: list[list[TaskSpan]] = []

@@ -1,11 +1,11 @@
-"""Rewriting: one task's spans become a file of the table. Runs in Spark's workers; the driver sees descriptors only.
+"""Rewrites one task's spans into a file of the table. Runs in Spark's workers; the driver sees descriptors only.
 
     GET spans -> decode (compiled) -> values to columns -> rows -> Parquet in memory, row group by row group -> one PUT
                                    -> rows that SQL should not see -> a second file, for the branch `log` alone
                                    -> of these, values set aside -> once more, for the branch `quarantine`
 
-What goes wrong with a task is told in its result and concerns its topic alone. The name of a file has the number of the
-attempt in it: Spark may begin a task again, and objects are never overwritten.
+A task reports its errors in its result; they concern its topic alone. The name of a file contains the number of the
+attempt: Spark may start a task again, and objects are never overwritten.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ from lakestream.world.objects.store import Buffer, ObjectStore
 from lakestream.world.threads import Threads
 
 ATTEMPTS_MAX = 10
-"""Spark begins a task less often: its default is four times."""
+"""Spark starts a task less often: its default is four times."""
 DECOMPRESSED_BYTES_MAX = 256 * 1024 * 1024
-"""What the gate lets a batch unpack to; one that is larger is kept as it is."""
+"""The size to which the broker lets a batch unpack. A larger one is kept as it is."""
 
 
 async def rewrite_task(task: RewriteTask, *, objects: ObjectStore, threads: Threads, attempt: int = 0) -> TaskResult:
-    """All files are durable when this returns; with an error, none may be used."""
+    """All files are durable when this returns. If the result has an error, none of them may be used."""
     result = TaskResult(job=task.job, number=task.number, attempt=attempt)
     try:
         return await _rewritten(task, result, objects, threads)
@@ -68,7 +68,7 @@ _ENDINGS = (".parquet", "-log.parquet", "-quarantine.parquet")
 
 
 class _Writing:
-    """The files of a task while they are written; each exists once it has a row."""
+    """The files of a task while they are written. Each is created with its first row."""
 
     def __init__(self, task: RewriteTask, name: str) -> None:
         self._task = task
@@ -80,7 +80,7 @@ class _Writing:
         self._undecided = contract.mode is ValueMode.UNDECIDED
         self._keys_undecided = contract.key is not None and contract.key.mode is ValueMode.UNDECIDED
         self._found = Needs()
-        """What the first records look like, where nobody has said."""
+        """The format detected from the first records, if nobody has configured one."""
 
     def add(self, piece: Piece) -> None:
         for stretch in _stretches(piece):
@@ -125,7 +125,7 @@ class _Writing:
                 yield name, sink.parts
 
     def _detect(self, stretch: Stretch) -> None:
-        """The first values tell, and the first keys."""
+        """Detect the format from the first values, and from the first keys."""
         if self._undecided and self._found.detected is None:
             self._found = self._found.joined(detected(stretch.rows.column("value")) or NO_NEEDS)
         if self._keys_undecided and self._found.of_keys is None:
@@ -158,7 +158,7 @@ class _Writing:
 
 
 def _stretches(piece: Piece) -> Iterator[Stretch]:
-    """The piece's records, checked against what the index says of them. Raises SegmentLost."""
+    """The piece's records, checked against the index. Raises SegmentLost."""
     last_offset = piece.base_offset - 1
     try:
         for stretch in stretches_of_span(
@@ -181,7 +181,7 @@ def _stretches(piece: Piece) -> Iterator[Stretch]:
 
 
 def _from_offset(stretch: Stretch, start: int) -> Stretch | None:
-    """Without the records below `start`. A batch that cannot be read cannot be cut: readers skip what is below."""
+    """The stretch without the records below `start`. An unreadable batch cannot be cut; readers skip its beginning."""
     first = stretch.rows.column("offset")[0].as_py()
     if first >= start or (stretch.is_raw and stretch.last_offset >= start):
         return stretch

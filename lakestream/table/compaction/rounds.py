@@ -1,14 +1,14 @@
-"""Rewriting the jobs of a round, all in one go: each under its topic's contract, and again where that knew too little.
+"""Rewrites the jobs of a round together: each under its topic's contract, and again if the contract lacked something.
 
     jobs -> contracts -> tasks -> results -> what they need: schemas, columns -> contracts that know -> tasks again
 
-A contract is seldom short of anything: schemas change rarely. So every task writes its files at once, and only where
-what it needs could be had is it run again. The first job of a topic is the exception: its first records are looked at
-before, so that the bulk of them is not written twice.
+A contract seldom lacks anything, since schemas change rarely. So every task writes its files at once, and runs again
+only if the contract could learn what the task needs. The first job of a topic is the exception: a probe reads its first
+records beforehand, so that the bulk of them is not written twice.
 
-What is wrong with one job is told in what became of it, and holds up no other: a contract that cannot be read, and also
-tasks that end their workers again and again. The engine gives up on all tasks then; the jobs are halved until the one
-is found.
+A problem with one job is reported in its result and does not delay others. Examples are a contract that cannot be read
+and tasks that kill their workers again and again. The engine then gives up on all tasks, and the jobs are halved until
+the bad one is found.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,19 +31,19 @@ from lakestream.table.contracts import RAW_CONTRACT, HeldContract, TopicContract
 log = structlog.get_logger(__name__)
 
 TURNS_MAX = 4
-"""Undecided, its schemas, its columns: a topic's first job comes to three. Whatever is unknown then is set aside."""
+"""Undecided, its schemas, its columns: a topic's first job takes three turns. Later unknowns are set aside."""
 FAILURES_MAX = 24
-"""Of the engine, in one go: enough to find one job, or two, among a thousand. With more, it is not the jobs."""
+"""Failures of the engine in one call: enough to find one or two bad jobs among a thousand."""
 
 
 class Rewriter(Protocol):
     async def rewrite(self, tasks: Sequence[RewriteTask]) -> list[TaskResult]:
-        """Run the tasks, beside each other where that is possible. Raises RewriteFailed if none of them counts."""
+        """Run the tasks, in parallel if possible. Raises RewriteFailed if no result is usable."""
         ...
 
 
 class RewriteFailed(Unavailable):
-    """The engine that runs the tasks did not finish them. Start it anew if this goes on."""
+    """The engine that runs the tasks did not finish them. Restart it if this goes on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class WorkersObjects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobWork:
-    """What one job has to write anew: stretches of the log, or values that were set aside."""
+    """The input of one job: stretches of the log, or values that were set aside."""
 
     job: JobId
     topic: TopicId
@@ -74,11 +74,11 @@ class RewrittenJob:
     by_number: dict[int, TaskResult] = field(default_factory=dict)
     turn: int = 0
     broken: str | None = None
-    """What is wrong with the job as a whole."""
+    """The problem that makes the whole job fail."""
 
     @property
     def error(self) -> str | None:
-        """Why its files may not be used."""
+        """The reason why the job's files may not be used."""
         return self.broken or next((result.error for result in self.results if result.error is not None), None)
 
     @property
@@ -105,7 +105,7 @@ class Rewriting:
         self._workers_objects = workers_objects
 
     async def rewrite(self, works: Sequence[JobWork]) -> dict[JobId, RewrittenJob]:
-        """Raises RewriteFailed, and Unavailable where not a single contract could be read."""
+        """Raises RewriteFailed, and Unavailable if not a single contract could be read."""
         all = await self._begun(works)
         await self._learn([one for one in all.values() if one.contract.is_young and one.work.spans])
         ahead = [one for one in all.values() if one.broken is None]
@@ -118,8 +118,8 @@ class Rewriting:
         return all
 
     async def _begun(self, works: Sequence[JobWork]) -> dict[JobId, RewrittenJob]:
-        """Each under its topic's contract. One that cannot be read breaks its own job; where all are out of reach, it
-        is the store that is."""
+        """Each job under its topic's contract. A contract that cannot be read breaks its own job. If none can be read,
+        the store is unavailable."""
         begun = {}
         away: list[Unavailable] = []
         for work in works:
@@ -135,8 +135,8 @@ class Rewriting:
     async def _run(
         self, jobs: Sequence[RewrittenJob], tasks_of: Callable[[RewrittenJob], Sequence[RewriteTask]]
     ) -> list[TaskResult]:
-        """Of all tasks of these jobs, together; where the engine gives up on them, by halves, until it is found out
-        which job it cannot do. That one is broken then. Raises RewriteFailed where the engine does not run at all."""
+        """Run all tasks of these jobs together. If the engine gives up, run them by halves to find the job that it
+        cannot do, which is then broken. Raises RewriteFailed if the engine does not run at all."""
         together, results, failures = [list(jobs)] if jobs else [], list[TaskResult](), 0
         while together:
             some = together.pop(0)
@@ -148,7 +148,7 @@ class Rewriting:
                 if failures > FAILURES_MAX:
                     raise
                 reason = str(failed)
-            await self._rewriter.rewrite(())  # does it run without them?
+            await self._rewriter.rewrite(())  # does the engine run without them?
             if len(some) == 1:
                 some[0].broken = f"{reason.rstrip('.')}. Its tasks end their workers: look at their memory first"
                 continue
@@ -156,13 +156,13 @@ class Rewriting:
                 "Spark gave up on the tasks of some topics; looking for the one", topics=len(some), error=reason
             )
             for one in some:
-                one.turn += 1  # its files must not get the names of those that are there already
+                one.turn += 1  # its files must not reuse existing names
             half = len(some) // 2
             together[:0] = [some[:half], some[half:]]
         return results
 
     async def _learn(self, young: Sequence[RewrittenJob]) -> None:
-        """Look at the first records of topics that are new."""
+        """Probe the first records of new topics."""
         by_job = {one.work.job: one for one in young}
         for _ in range(TURNS_MAX):
             if not by_job:
@@ -176,14 +176,14 @@ class Rewriting:
             by_job = {id: one for id, one in by_job.items() if one.contract.is_young}
 
     async def _knows_more(self, job: RewrittenJob) -> bool:
-        """Whether what the job needs could be had, and changes its files: then its contract has it now."""
+        """Whether the job's needs could be met in a way that changes its files. Its contract includes them then."""
         needs = job.needs
         if not needs or job.error is not None:
             return False
         grown = await self._grown(job, needs)
         written_as, job.contract = job.contract.contract.as_written, grown
         if grown.contract.as_written == written_as:
-            return False  # values are just bytes, as which they were written, or nothing could be had
+            return False  # values stay bytes, as they were written, or nothing could be learned
         job.turn += 1
         return True
 
@@ -197,7 +197,7 @@ class Rewriting:
             return job.contract
 
     def _probe(self, job: RewrittenJob) -> RewriteTask:
-        """The first span of the first task, read and not written."""
+        """The first span of the first task, to read and not to write."""
         first = self._tasks(job)[0]
         return replace(first, spans=first.spans[:1], is_probe=True)
 

@@ -1,10 +1,10 @@
-"""Values that were set aside, tried again: those that can be read now become rows of `main`, the others stay.
+"""Decodes set-aside values once more: readable ones become rows of `main`, the others stay.
 
     files of the branch `quarantine` -> rows -> chosen:     the value, or a fix in its place, is decoded again
                                                             -> rows of `main`, or still set aside
                                              -> not chosen: as they were
 
-The log is not touched: Kafka's readers get the bytes that were produced, whatever became of them.
+The log is not touched: Kafka's readers get the produced bytes in any case.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,21 +41,21 @@ _NO_TIMESTAMP = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetAside:
-    """What to do with the rows of files."""
+    """The work on the rows of these files."""
 
     files: tuple[str, ...]
-    """Their locations."""
+    """The files' locations."""
     keys: tuple[str, ...]
-    """The same, as keys of the object store."""
+    """The files' keys in the object store."""
     action: RepairAction
     chosen: frozenset[RecordPlace] | None = None
-    """None: all."""
+    """None means all."""
     fixes: Mapping[RecordPlace, bytes] = field(default_factory=dict)
-    """Other bytes to decode, for the table alone."""
+    """Other bytes to decode instead, for the table alone."""
 
 
 def rows_set_aside(contents: Sequence[tuple[str, Buffer]]) -> pa.Table:
-    """Of whole files, in order of partition and offset. Raises MalformedTableFile."""
+    """The rows of whole files, in order of partition and offset. Raises MalformedTableFile."""
     tables = []
     for path, content in contents:
         footer = parse_footer(path, content, len(content))
@@ -67,7 +67,7 @@ def rows_set_aside(contents: Sequence[tuple[str, Buffer]]) -> pa.Table:
 
 @dataclass(slots=True)
 class Repaired:
-    """Rows of one partition after the work."""
+    """The rows of one partition after the repair."""
 
     main: Stretch | None
     set_aside: Stretch | None

@@ -1,9 +1,9 @@
-"""The bytes of a task's spans: few GETs, several under way, in the order in which they are needed.
+"""Reads the bytes of a task's spans: few GETs, several under way, in the order of use.
 
     spans -> blocks: neighbours in one segment are fetched together -> GETs -> bytes of each span
     consecutive small spans of a partition -> one piece, so that they are decoded by one call
 
-A task's blocks are held until their last span has been taken; together they are not much more than the task.
+Blocks stay in memory until their last span has been taken. Together they are not much more than the task.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from lakestream.world.objects.store import Buffer, ObjectStore
 
 GETS_MAX = 8
 GAP_BYTES_MAX = 256 * 1024
-"""Other partitions' bytes between two spans that are fetched along: cheaper than another request."""
+"""The largest gap of other partitions' bytes that is fetched along: cheaper than another request."""
 BLOCK_BYTES_MAX = 32 * 1024 * 1024
 PIECE_BYTES_MAX = 4 * 1024 * 1024
 """Small spans are joined up to this size."""
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
     number: int
     start: int
-    """Records below are not taken."""
+    """Records below this offset are skipped."""
     base_offset: int
     last_offset: int
     append_ms: int
@@ -45,7 +45,7 @@ class Piece(NamedTuple):
 
 
 def blocks_of(spans: Sequence[Span]) -> dict[Span, Block]:
-    """The block that each span is read with."""
+    """The block that contains each span."""
     found: dict[Span, Block] = {}
     together: list[Span] = []
     for span in sorted(spans, key=lambda span: (span.segment, span.at)):
@@ -57,7 +57,7 @@ def blocks_of(spans: Sequence[Span]) -> dict[Span, Block]:
 
 
 class Blocks:
-    """Blocks on their way, in the order in which they will be needed, as tasks of `group`."""
+    """Blocks under way, in the order of use, as tasks of `group`."""
 
     def __init__(self, spans: Sequence[TaskSpan], objects: ObjectStore, group: asyncio.TaskGroup) -> None:
         self._objects = objects
@@ -67,7 +67,7 @@ class Blocks:
         self._getting = {block: group.create_task(self._get(block)) for block in self._left}
 
     async def piece(self, together: Sequence[TaskSpan]) -> Piece:
-        """Spans that `joinable` put together. Raises SegmentLost; what the store says to a GET ends the group."""
+        """The bytes of spans that `joinable` put together. Raises SegmentLost. A failed GET ends the group."""
         parts = [await self._take(each.span) for each in together]
         first, last = together[0], together[-1]
         return Piece(
@@ -97,7 +97,7 @@ class Blocks:
 
 
 def joinable(spans: Sequence[TaskSpan]) -> Iterator[list[TaskSpan]]:
-    """Spans whose batches follow one another as if they had been written together."""
+    """Groups of spans whose batches follow one another as if they had been written together."""
     together: list[TaskSpan] = []
     size = 0
     for each in spans:

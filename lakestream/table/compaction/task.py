@@ -1,6 +1,6 @@
-"""A task and its result: all that travels between the driver and Spark's workers. No record is among it.
+"""A task and its result: everything that travels between the driver and Spark's workers, without any record.
 
-The result is JSON, since it comes back as a column of text; a task goes out as it is.
+The result is JSON, since it comes back as a column of text. A task is pickled.
 """
 
 import json
@@ -20,25 +20,25 @@ from lakestream.table.compaction.set_aside import SetAside
 class RewriteTask:
     job: JobId
     number: int
-    """Among those of its job."""
+    """The task's number in its job."""
     objects_url: str
     objects_options: Mapping[str, str]
     folder: str
-    """The location below which it writes, as table metadata will have it."""
+    """The location of the folder that it writes to, as table metadata will name it."""
     folder_key: str
-    """The same, as a key of the object store."""
+    """The folder's key in the object store."""
     spans: tuple[TaskSpan, ...]
-    """By partition and offset."""
+    """In order of partition and offset."""
     contract: TopicContract = RAW_TOPIC
-    """What values are, and which columns they become."""
+    """The format of values, and the columns that they become."""
     compression: FileCompression = DEFAULT_COMPRESSION
-    """Of the files that it writes."""
+    """The compression of the files that it writes."""
     set_aside: SetAside | None = None
-    """Files to go over again, in place of spans."""
+    """Files to repair, instead of spans."""
     is_probe: bool = False
-    """Whether it is only to say what it needs, and writes nothing."""
+    """A probe only reports its needs, and writes nothing."""
     turn: int = 0
-    """How often it was run under a contract that knew too little."""
+    """How often the task ran before under a contract that lacked something."""
 
     @property
     def bytes(self) -> int:
@@ -47,22 +47,22 @@ class RewriteTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskResult:
-    """What became of a task: up to two files, or an error that concerns its topic alone."""
+    """The result of a task: its files, or an error that concerns its topic alone."""
 
     job: JobId
     number: int
     attempt: int
-    """How often Spark had begun it before."""
+    """How often Spark had started the task before."""
     file: FileDescriptor | None = None
-    """Rows for everyone. None where every batch was unreadable."""
+    """Rows for everyone. None if every batch was unreadable."""
     log_file: FileDescriptor | None = None
-    """Rows that SQL should not see: batches that could not be read, values that were set aside, tombstones."""
+    """Rows that SQL should not see: unreadable batches, values that were set aside, tombstones."""
     quarantine_file: FileDescriptor | None = None
-    """A second time the values that were set aside, for the branch `quarantine`."""
+    """Another copy of the values that were set aside, for the branch `quarantine`."""
     needs: Needs = NO_NEEDS
-    """What the contract should know. If it can be had, the task is run again and these files do not count."""
+    """What the contract lacks. If the contract can learn it, the task runs again and these files do not count."""
     unread_keys: int = 0
-    """Keys that broke their format: their columns are null."""
+    """Keys that do not match their format. Their columns are null."""
     error: str | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Typed rows: a stretch's values, and its keys, become columns under the topic's contract; some rows are kept from SQL.
+"""Turns the values and keys of a stretch into columns under the topic's contract, and hides some rows from SQL.
 
 stretch -> decoded -> rows for everyone
                    -> rows for `log` alone: set aside, tombstones (unless they are kept), batches nobody can read
@@ -45,7 +45,7 @@ class TypedRows:
         return 0 if self._keys is None else self._keys.unread
 
     def split(self, stretch: Stretch) -> Iterator[tuple[bool, Stretch]]:
-        """(whether it is for `log` alone, rows), each at most once."""
+        """Pairs of (whether the rows are for `log` alone, rows), each at most once."""
         if stretch.is_raw:
             yield True, replace(stretch, typed=self._raw())
             return
@@ -66,7 +66,7 @@ class TypedRows:
                 yield for_log, part
 
     def rows(self, user: Sequence[pa.Array], hidden: Sequence[pa.Array], keys: pa.BinaryArray) -> pa.RecordBatch:
-        """All that a file has of rows beside their records: user's columns, hidden ones, and what keys become."""
+        """The columns of a file besides the records: the user's columns, hidden ones, and the columns of keys."""
         of_keys = [] if self._keys is None else self._keys.decode(keys)
         names = [*self.schema.names, FORM, SCHEMA_ID, SHAPE, ERROR, *self.key_schema.names]
         return pa.RecordBatch.from_arrays([*user, *hidden, *of_keys], names=names)
@@ -78,7 +78,7 @@ class TypedRows:
 
 
 def quarantined(stretch: Stretch) -> Stretch | None:
-    """Those of its rows that were set aside."""
+    """The rows of the stretch that were set aside."""
     assert stretch.typed is not None
     forms = stretch.typed.column(FORM).to_numpy()
     return stretch.where(pa.array(forms == np.int32(Form.QUARANTINED)))

@@ -1,1 +1,1 @@
-"""Spark: sessions, the worker processes, and the catalog and stores in Spark's words."""
+"""Spark: sessions, worker processes, and the settings with which Spark reads our catalog and stores."""

@@ -1,6 +1,6 @@
-"""What a Spark needs to read the tables: Iceberg's library, and the catalog under the name `lake`.
+"""The Spark settings that are needed to read the tables: Iceberg's library, and the catalog under the name `lake`.
 
-Ours and everyone's: `lake_session.py` sets it, `lakestream connect` prints it. No Spark is needed to say it.
+`lake_session.py` applies them, `lakestream connect` prints them. This module needs no Spark.
 """
 
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from lakestream.table.spark.remote_files import RemoteFiles
 
 CATALOG = "lake"
 ICEBERG_PACKAGE = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
-"""It must fit Spark's version exactly. Spark fetches it from Maven Central once and keeps it."""
+"""The version must fit Spark's version exactly. Spark fetches the package from Maven Central once and keeps it."""
 
 
 def library_settings(files: RemoteFiles) -> dict[str, str]:
-    """Before Spark starts."""
+    """Settings to pass before Spark starts."""
     return {
         "spark.jars.packages": ",".join((ICEBERG_PACKAGE, *files.packages)),
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
@@ -21,7 +21,7 @@ def library_settings(files: RemoteFiles) -> dict[str, str]:
 
 
 def catalog_settings(uri: str, files: RemoteFiles, headers: Mapping[str, str]) -> dict[str, str]:
-    """At any time, for each session. Nothing that Spark knows of a table is kept: it would for 30 seconds."""
+    """Settings for each session, at any time. Spark's cache of tables, which keeps them for 30 seconds, is off."""
     prefix = f"spark.sql.catalog.{CATALOG}"
     return {
         prefix: "org.apache.iceberg.spark.SparkCatalog",

@@ -1,8 +1,8 @@
-"""Java's classes as they are once loaded and checked, kept in a file that the next Java maps (AppCDS).
+"""An archive of loaded and verified Java classes that the next Java process maps (AppCDS).
 
-Spark loads ten thousand classes before it does anything, which is half of the time that it takes to start. `warm.py`
-makes the file, at set-up; who starts Spark passes `archive_options()`. Java compares the file with itself and with
-Spark's jars, and does without it where it was made by others: then it starts as if there were none.
+Spark loads ten thousand classes before it does anything, which is half of its start time. `warm.py` makes the archive
+at set-up, and code that starts Spark passes `archive_options()`. Java compares the archive with itself and with Spark's
+jars. If it was made by others, Java ignores it and starts as if there were none.
 """
 
 import sys
@@ -11,20 +11,19 @@ from pathlib import Path
 import pyspark
 
 _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
-"""A file that does not fit is no reason to worry anyone who looks at the logs."""
+"""An archive that does not fit is no reason to worry readers of the logs."""
 
 
 def archive_path() -> Path:
-    """With the installation whose Spark it was made for."""
+    """Lies with the installation whose Spark it was made for."""
     return Path(sys.prefix) / "var" / "lakestream" / f"spark-{pyspark.__version__}.jsa"
 
 
 def archive_options() -> str:
-    """For Java's command line, in quotes that Spark takes away, since a path may have blanks; nothing where there is no
-    archive."""
+    """Options for Java's command line; empty if there is no archive. Quoted, since a path may contain blanks."""
     return f'"-XX:SharedArchiveFile={archive_path()}" {_QUIET}' if archive_path().exists() else ""
 
 
 def archiving_options(arriving: Path) -> str:
-    """With these Java writes such a file when it ends."""
+    """Options with which Java writes an archive when it ends."""
     return f'"-XX:ArchiveClassesAtExit={arriving}" {_QUIET}'

@@ -1,7 +1,7 @@
-"""A Spark session that reads tables through the catalog, as a stock Spark with Iceberg does; for commands.
+"""A Spark session for commands that reads tables through the catalog, as a stock Spark with Iceberg does.
 
-Not the pipeline's session (session.py): this one has Iceberg's library in the JVM, ends with the command, and asks the
-catalog anew for every query.
+This is not the pipeline's session (session.py). It has Iceberg's library in the JVM, ends with the command, and asks
+the catalog again for every query.
 """
 
 import logging
@@ -26,7 +26,7 @@ from lakestream.table.spark.remote_files import RemoteFiles
 from lakestream.table.spark.session import local_addresses
 
 _QUERY_LOGGER = "SQLQueryContextLogger"
-"""Where pyspark writes a stack of Java's for every query that is wrong. Whoever asked is told in a sentence."""
+"""pyspark logs a Java stack trace here for every wrong query. The user gets one sentence instead."""
 _JAVA_CLASS = re.compile(r"^(?:[\w$]+\.)+[\w$]+: ")
 
 
@@ -38,8 +38,8 @@ class NoSpark(Unavailable):
 def lake_session(
     uri: str, *, name: str, master: str, files: RemoteFiles, headers: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
-    """With the catalog at `uri` as `lake`, asked with `headers`. Where Spark runs already it is used, in a session of
-    its own, and left."""
+    """A session with the catalog at `uri` as `lake`, asked with `headers`. A running Spark is reused, in a session of
+    its own, and keeps running."""
     PySparkLogger.getLogger(_QUERY_LOGGER).disabled = True
     running = SparkSession.getActiveSession()
     session = _open(name, master, files) if running is None else running.newSession()
@@ -56,20 +56,20 @@ def lake_session(
 
 
 def _end_at_interrupt() -> None:
-    """Ctrl-C ends the command. Spark has set a handler that calls off its jobs first, which fails where Java has heard
-    of it as well; and py4j logs a stack before it passes the interrupt on."""
-    with suppress(ValueError):  # of a thread that is not the main one
+    """Make Ctrl-C end the command. Spark installs a handler that cancels its jobs first, which fails if Java got the
+    signal as well; and py4j logs a stack before it passes the interrupt on."""
+    with suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGINT, signal.default_int_handler)
     logging.getLogger().addFilter(lambda record: not str(record.msg).startswith("KeyboardInterrupt"))
 
 
 def first_line(error: BaseException) -> str:
-    """What went wrong, without the plan and the stack that Spark adds."""
+    """The error without the plan and the stack that Spark adds."""
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def cause(error: BaseException) -> str:
-    """The innermost reason that Java gives, in one line; what went wrong in the catalog comes so, as it is."""
+    """The innermost reason that Java gives, in one line. Errors of the catalog arrive this way."""
     lines = str(error).splitlines()
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     thrown = [line.removeprefix(": ") for line in lines if line.startswith(": ")]
@@ -99,7 +99,7 @@ def _open(name: str, master: str, files: RemoteFiles) -> SparkSession:
 def _settings(files: RemoteFiles) -> dict[str, str]:
     return {
         **library_settings(files),
-        "spark.driver.defaultJavaOptions": archive_options(),  # before what someone's own configuration adds
+        "spark.driver.defaultJavaOptions": archive_options(),  # before the options of the user's own configuration
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",

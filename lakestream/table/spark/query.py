@@ -30,6 +30,6 @@ def ask_spark(
             answer: pa.Table = session.sql(query).toArrow()
         except PySparkException as error:
             raise QueryFailed(f"{first_line(error)}\n`SHOW TABLES` lists the tables") from None
-        except Py4JError as error:  # what Spark does not know of: Iceberg's own, with the catalog's words in it
+        except Py4JError as error:  # Iceberg's own, unknown to Spark, with the catalog's message
             raise QueryFailed(without_class(cause(error))) from None
         yield answer.to_reader()

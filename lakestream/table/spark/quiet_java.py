@@ -1,7 +1,7 @@
-"""Java without its voice: what it and Spark write to stderr goes to a file, which is looked at where they do not start.
+"""Redirects stderr of Java and Spark to a file, which is read only if they do not start.
 
-A command that is asked one thing would otherwise answer with a screen of warnings and lists of packages. Whatever
-matters of what happens later reaches Python as an error.
+Otherwise a command would answer one question with a screen of warnings and lists of packages. Later errors that matter
+reach Python as exceptions.
 """
 
 import os
@@ -18,13 +18,13 @@ _SIGNS_OF_A_CAUSE = ("Exception", "Error", "error", "unresolved", "not found")
 
 
 class Said:
-    """What was written, as long as the file is open."""
+    """The text that Java wrote, as long as the file is open."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
     def why(self) -> str:
-        """The lines that tell a cause; if none does, the last ones. Empty if nothing was said."""
+        """The lines that name a cause; if there are none, the last ones. Empty if nothing was written."""
         end = self._file.seek(0, os.SEEK_END)
         self._file.seek(max(0, end - _SAID_BYTES_MAX))
         lines = [line.strip() for line in self._file.read().decode(errors="replace").splitlines() if line.strip()]
@@ -36,7 +36,7 @@ class Said:
 
 @contextmanager
 def quiet_java() -> Iterator[Said]:
-    """Processes that are begun within write to the file for as long as they live."""
+    """Processes started inside this context write to the file for as long as they live."""
     with tempfile.TemporaryFile() as file:
         sys.stderr.flush()
         before = os.dup(_STDERR)

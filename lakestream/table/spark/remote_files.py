@@ -1,4 +1,4 @@
-"""How Java reads tables' files in a remote store: which library it needs, and our options in its words.
+"""How Java reads table files in a remote store: the library it needs, and our options translated for it.
 
     s3://bucket/prefix, {"endpoint": ..., "region": ...}  ->  package, {"s3.endpoint": ..., "client.region": ...}
 
@@ -13,7 +13,7 @@ from lakestream.model.errors import InvalidSetting
 from lakestream.world.objects.remote_options import short_names
 
 S3_PACKAGE = "org.apache.iceberg:iceberg-aws-bundle:1.12.0"
-"""Of the version of Iceberg that the session has."""
+"""The same version of Iceberg as in the session."""
 _S3_FILES = "org.apache.iceberg.aws.s3.S3FileIO"
 _S3_NAMES = {
     "endpoint": "s3.endpoint",
@@ -35,8 +35,8 @@ class RemoteFiles:
 
 
 def remote_files(objects_url: str, options: Mapping[str, str]) -> RemoteFiles:
-    """Nothing for files. What options leave out, Java finds where it looks by itself: environment, instance profile.
-    Raises InvalidSetting for a store of which Java's side is not known here."""
+    """No settings for local files. Java finds missing options where it looks by itself: environment, instance profile.
+    Raises InvalidSetting for a store that is not supported on Java's side."""
     scheme = urlsplit(objects_url).scheme
     if scheme == "file":
         return RemoteFiles()
@@ -47,6 +47,6 @@ def remote_files(objects_url: str, options: Mapping[str, str]) -> RemoteFiles:
         )
     plain = short_names(options)
     given = {theirs: plain[ours] for ours, theirs in _S3_NAMES.items() if ours in plain}
-    # Stores other than Amazon's rarely have a host name for each bucket; our own side does the same.
+    # Stores other than Amazon's rarely have a host name per bucket. Our own side does the same.
     style = {"s3.path-style-access": "true"} if "s3.endpoint" in given else {}
     return RemoteFiles(packages=(S3_PACKAGE,), catalog={"io-impl": _S3_FILES, **given, **style})

@@ -1,9 +1,9 @@
-"""Rewriting on Spark: tasks go out in a closure, results come back as text; `mapInArrow` calls our code in between.
+"""Runs rewrite tasks on Spark: tasks go out in a closure, results come back as text, `mapInArrow` calls our code.
 
     session.range(slices) -> mapInArrow(rewrite the tasks of these slices) -> collect
 
-Each worker opens the object store itself. A task that fails says so in its result; if a whole worker dies, Spark begins
-its task again in another.
+Each worker opens the object store itself. A failed task says so in its result. If a whole worker dies, Spark starts its
+task again in another.
 """
 
 import asyncio
@@ -27,10 +27,11 @@ from lakestream.world.objects.open import open_objects
 from lakestream.world.threads import ThreadPool, Threads
 
 SLICES_PER_CORE_MAX = 8
-"""Small tasks share a slice: Spark needs about ten milliseconds for each. They are dealt out from the largest down, so
-that no slice gets more than one of those that take long."""
+"""Small tasks share a slice, since Spark needs about ten milliseconds for each. Tasks are dealt out from the largest
+down, so that no slice gets more than one of the long ones.
+"""
 _BROKEN = (Py4JError, PySparkException, ConnectionError, EOFError)
-"""What is raised where Java, or Spark in it, does not do its part."""
+"""The errors that arise when Java, or Spark in it, fails."""
 _RESULT = "result"
 _WORKER_THREADS = 8
 """For files: reads in flight, and the work itself."""
@@ -38,7 +39,7 @@ _WORKER_THREADS = 8
 
 class SparkRewriter:
     def __init__(self, session: SparkSession, threads: Threads) -> None:
-        """`threads`: one thread of ours waits for Spark."""
+        """`threads`: one of them waits for Spark."""
         self._session = session
         self._threads = threads
 
@@ -47,7 +48,7 @@ class SparkRewriter:
         return int(self._session.sparkContext.defaultParallelism)
 
     async def warm_up(self) -> None:
-        """Start the workers and have Spark plan such a job once: the first takes seconds."""
+        """Start the workers and let Spark plan such a job once: the first takes seconds."""
         await self._threads.run(self._run, ())
 
     async def rewrite(self, tasks: Sequence[RewriteTask]) -> list[TaskResult]:
@@ -58,12 +59,12 @@ class SparkRewriter:
             raise RewriteFailed(f"Spark did not finish the round: {reason_of(error)}") from error
 
     def cancel(self) -> None:
-        """End what runs: it raises RewriteFailed."""
+        """End the running tasks, which then raise RewriteFailed."""
         with suppress(*_BROKEN):  # Java is gone: nothing runs
             self._session.sparkContext.cancelAllJobs()
 
     async def close(self) -> None:
-        """End the session, as far as there still is one."""
+        """End the session, if there still is one."""
         with suppress(*_BROKEN):
             await self._threads.run(self._session.stop)
 
@@ -75,7 +76,7 @@ class SparkRewriter:
 
 
 def _rewriting(tasks: tuple[bytes, ...], slices: int) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    """The function that Spark sends to its workers, tasks and all. Each worker unpacks its own alone."""
+    """The function that Spark sends to its workers, including the tasks. Each worker unpacks only its own."""
 
     def rewrite(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         numbers = [number for batch in batches for number in batch.column(0).to_pylist()]
@@ -87,7 +88,7 @@ def _rewriting(tasks: tuple[bytes, ...], slices: int) -> Callable[[Iterable[pa.R
 
 
 async def rewrite_all(tasks: Sequence[RewriteTask], *, attempt: int = 0) -> list[TaskResult]:
-    """One after the other, in this process."""
+    """Run the tasks one after the other, in this process."""
     if not tasks:
         return []
     clock, threads = SystemClock(), ThreadPool(_WORKER_THREADS, "rewrite")
@@ -112,6 +113,6 @@ def _attempt() -> int:
 
 
 def reason_of(error: BaseException) -> str:
-    """In one line. Where it came from Java, the first says only what was called, and the second what happened."""
+    """The reason in one line. Of a Java error, the first line only names the call, and the second what happened."""
     first, *others = [*str(error).strip().splitlines(), ""]
     return others[0].removeprefix(": ") if others and others[0].startswith(": ") else first or type(error).__name__

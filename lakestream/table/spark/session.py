@@ -1,4 +1,4 @@
-"""The Spark session: one for the life of the pipeline. A cold one takes some seconds, a warm round less than one.
+"""The pipeline's Spark session, one for its whole life. A cold one takes some seconds, a warm round less than one.
 
 With a local master everything listens on the loopback interface. Workers are this very Python, forked from a process
 that has loaded the rewriting code (worker_daemon.py), so that a new worker is ready at once. No jars: records never
@@ -16,10 +16,10 @@ from pyspark.sql import SparkSession
 from lakestream.table.spark.class_archive import archive_options
 
 TASK_ATTEMPTS_MAX = 4
-"""A worker that is killed does not end the round: Spark begins its task again."""
+"""A killed worker does not end the round: Spark starts its task again."""
 _LOOPBACK = "127.0.0.1"
 _LOCAL_ADDRESSES = {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK}
-"""On a cluster, executors must reach the driver: it listens where Spark's own settings say."""
+"""For a local master only. On a cluster, executors must reach the driver, which listens where Spark's settings say."""
 _LOCAL = re.compile(r"local(\[([^,\]]+)\])?")
 
 
@@ -32,7 +32,7 @@ class SparkLimits:
 def open_session(
     limits: SparkLimits, *, name: str = "lakestream-pipeline", java_options: str | None = None
 ) -> SparkSession:
-    """Blocks for three seconds, or twice as long where Java loads its classes one by one (class_archive.py)."""
+    """Blocks for three seconds, or twice as long if Java has no class archive (class_archive.py)."""
     if _LOCAL.fullmatch(limits.master):
         os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -49,29 +49,31 @@ _WORKERS_ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": str(1024 * 1024 * 1024),
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-"""A worker's tasks need about the same memory one after the other: giving it back and faulting it in again would take a
-tenth of its time. Spark ends workers that are idle for a minute, and that gives it back."""
+"""A worker's tasks need about the same memory one after the other. Returning and faulting it in again would take a
+tenth of its time. Spark ends workers that are idle for a minute, which returns it.
+"""
 
 
 def _settings(limits: SparkLimits, java_options: str) -> dict[str, str]:
     return {
         "spark.driver.memory": limits.driver_memory,
-        # Java only hands tasks out: its heavy compiler and a collector of many threads cost more than they gain.
+        # Java only hands out tasks: its heavy compiler and a collector of many threads cost more than they gain.
         "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {java_options}",
         **local_addresses(limits.master),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
         "spark.sql.shuffle.partitions": "1",
-        # A plan of one step that runs once: to generate code for it, or to look at it again, takes longer than it does.
+        # The plan has one step that runs once: generating code for it, or optimizing it again, takes longer than
+        # running it.
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.wholeStage": "false",
         "spark.python.daemon.module": "lakestream.table.spark.worker_daemon",
         "spark.python.worker.reuse": "true",
         "spark.speculation": "false",
         "spark.task.maxFailures": str(TASK_ATTEMPTS_MAX),
-        # Tasks go out with the function that does them, also a round's of megabytes. Spark would write those to a file
-        # of its own for each round, and delete it when Java next happens to collect its garbage.
+        # Tasks go out with the function that runs them, even megabytes per round. Spark would write large ones to a
+        # file for each round, and delete the file when Java next happens to collect its garbage.
         "spark.broadcast.UDFCompressionThreshold": "1g",
         "spark.cleaner.periodicGC.interval": "10min",
         **{f"spark.executorEnv.{name}": value for name, value in _WORKERS_ENVIRONMENT.items()},
@@ -79,7 +81,7 @@ def _settings(limits: SparkLimits, java_options: str) -> dict[str, str]:
 
 
 def local_addresses(master: str) -> Mapping[str, str]:
-    """Settings that keep Spark on this machine where its master is; a cluster's workers must reach the driver."""
+    """Settings that keep Spark on this machine if its master is local. A cluster's workers must reach the driver."""
     return _LOCAL_ADDRESSES if _LOCAL.fullmatch(master) else {}
 
 

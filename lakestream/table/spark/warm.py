@@ -1,8 +1,8 @@
-"""Start Spark once as the pipeline does, and keep the classes that it has loaded: later starts take half the time.
+"""Starts Spark once as the pipeline does, and archives the classes it has loaded: later starts take half the time.
 
 python -m lakestream.table.spark.warm
 
-Without Java nothing is done. Whatever goes wrong is said and does no harm: Spark starts without the archive too.
+Without Java this does nothing. Errors are reported and do no harm: Spark starts without the archive too.
 """
 
 import asyncio
@@ -20,16 +20,16 @@ from lakestream.table.spark.session import SparkLimits, open_session
 from lakestream.world.threads import ThreadPool
 
 _SECONDS_MAX = 120
-"""For Java to write the file: about five."""
+"""Time limit for Java to write the file. It takes about five seconds."""
 
 
 def warm() -> bool:
-    """Whether there is an archive now."""
+    """Returns whether there is an archive now."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         return False
     path = archive_path()
     path.parent.mkdir(parents=True, exist_ok=True)
-    arriving = path.with_suffix(f".{os.getpid()}.arriving")  # renamed when whole: Java trusts what it finds
+    arriving = path.with_suffix(f".{os.getpid()}.arriving")  # renamed when complete: Java trusts what it finds
     try:
         _use_spark_once(arriving)
         if arriving.exists():

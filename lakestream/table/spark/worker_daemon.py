@@ -1,10 +1,11 @@
 """The process that Spark forks its Python workers from (`spark.python.daemon.module`).
 
-It loads the rewriting code and its compiled kernels once, before it forks: a worker that Spark starts anew, as it does
-after a minute of idleness, has them at once instead of after two seconds. It opens nothing that could not be forked.
+It loads the rewriting code and its compiled kernels once, before it forks. Spark starts a new worker after a minute of
+idleness, and that worker is ready at once instead of after two seconds. This process opens nothing that could not be
+forked.
 
-Two habits of Spark's workers are made cheap here, each of which otherwise takes a tenth of a second for every task:
-they read the directories of all archives on the path anew, and they collect garbage.
+It also removes two costs of Spark's workers, each of a tenth of a second per task: they read the directories of all
+archives on the path again, and they collect garbage.
 """
 
 import gc
@@ -12,7 +13,7 @@ import sys
 from importlib.util import find_spec
 
 ARCHIVES = (".zip", ".jar")
-"""Endings of what Spark puts on the path: its own Python and py4j, and the jar of its core."""
+"""The endings of Spark's entries on the path: its own Python and py4j, and the jar of its core."""
 
 
 def main() -> None:
@@ -34,7 +35,7 @@ def main() -> None:
 
 
 def leave_archives() -> None:
-    """Spark puts archives of itself before everything else on the path. Where it is installed, they are not needed."""
+    """Remove the archives that Spark puts first on the path. An installed Spark does not need them."""
     before = list(sys.path)
     sys.path[:] = [path for path in before if not path.endswith(ARCHIVES)]
     if find_spec("pyspark") is None or find_spec("py4j") is None:

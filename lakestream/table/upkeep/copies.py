@@ -1,10 +1,10 @@
-"""Files of ours that no place in the log's index names: values that were set aside, and rows that were repaired.
+"""Retention for files that no place in the log's index names: values that were set aside, and repaired rows.
 
     files of `quarantine`, and of `main` in the log's folder but not on `log`  ->  footers (kept): last offsets
     ->  those of whose records all lie below the starts of their partitions: retention lets go of them as well
 
-They hold copies of records that `log` has; what others wrote to `main` lies in the table's own folder, and is theirs.
-Starts never fall, so a file that was judged to go may go at any time later.
+These files hold copies of records that `log` has. Files that others wrote to `main` lie in the table's own folder, and
+belong to them. The start of a partition never falls, so a file found to be deletable stays deletable.
 """
 
 from collections.abc import Mapping
@@ -24,12 +24,12 @@ from lakestream.world.objects.store import ObjectStore
 log = structlog.get_logger(__name__)
 
 TAIL_BYTES = 64 * 1024
-"""The footer of such a file: it is small, as most values are not broken."""
+"""The footer of such a file. It is small, since few values are broken."""
 KEPT_MAX = 10_000
-"""Files whose last offsets are kept in mind; above it all are read again."""
+"""The number of files whose last offsets are remembered. Above it all are read again."""
 
 LastOffsets = Mapping[int, int]
-"""By number of the partition."""
+"""By partition number."""
 
 
 class Copies:
@@ -43,7 +43,7 @@ class Copies:
         self._kept: dict[str, LastOffsets] = {}
 
     async def let_go(self, pointer: TablePointer, topic: TopicId, log_files: AbstractSet[str]) -> frozenset[str]:
-        """Those that hold nothing from the log's start on. `log_files` are all of `log`. Raises DamagedTable."""
+        """The files without a record from the log's start on. `log_files` is all of `log`. Raises DamagedTable."""
         own = f"{self._locations.log_folder(pointer.id)}/"
         on_main = await self._commits.branch_files(pointer, MAIN_BRANCH) - log_files
         candidates = {file for file in on_main if file.startswith(own)}
@@ -54,7 +54,7 @@ class Copies:
         return frozenset([file for file in sorted(candidates) if await self._is_below(file, starts)])
 
     async def _starts(self, topic: TopicId) -> dict[int, int]:
-        """The first offset of each partition, by number; none of a topic that was deleted."""
+        """The first offset of each partition, by number; empty for a deleted topic."""
         found = next((one for one in (await self._store.topics()).topics if one.id == topic), None)
         if found is None:
             return {}
@@ -69,7 +69,7 @@ class Copies:
         try:
             ends = await self._last_offsets(file)
         except LakestreamError as error:
-            # What cannot be read is not let go of; the rest of the table does not wait for it.
+            # An unreadable file stays. The rest of the table does not wait for it.
             log.warning("a file cannot be looked into", file=file, error=str(error))
             return False
         return all(last < starts.get(number, 0) for number, last in ends.items())

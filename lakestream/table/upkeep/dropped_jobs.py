@@ -1,12 +1,12 @@
-"""What jobs leave behind that were never committed: their files go, and never a file that is referred to.
+"""Deletes the files of jobs that were never committed, and never a file that something refers to.
 
     dropped by us          -> its folder is deleted at once
     left by a crash        -> the next holder of the lease drops it, then deletes its folder
     a writer that went on  -> an hour later every dropped job's folder is looked at once more, then it is forgotten;
                               so is that of a committed job if workers were given up: they may have written since
 
-A job is dropped before anything of it is deleted, and a dropped job can no longer be committed. What nobody remembers
-may have been committed: of such a job nothing is deleted here, and the daily look finds what is really left.
+A job is dropped before its files are deleted, and a dropped job can no longer be committed. A job that the store does
+not know may have been committed: nothing of it is deleted here, and the daily sweep finds its leftovers.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ DROPPED_KEPT_MS = 3_600_000
 """Longer than any worker goes on writing for a driver that is gone."""
 SWEPT_AT_ONCE = 1_000
 WATCHED_MAX = 10_000
-"""Committed jobs that are to be looked at once more. They are few; beyond it the oldest are left alone."""
+"""Committed jobs to check once more. They are few; above this the oldest are not checked."""
 
 
 class DroppedJobs:
@@ -33,27 +33,27 @@ class DroppedJobs:
         self._store = store
         self._locations = locations
         self._watched: dict[JobId, tuple[LeftJob, frozenset[str]]] = {}
-        """Committed jobs that may get files which nobody counts, with the keys of those that count."""
+        """Committed jobs that may still get stray files, with the keys of the files that count."""
 
     async def drop(self, job: LeftJob) -> None:
-        """Give up a job of our own and delete its files; one that was committed, or may have been, keeps them."""
+        """Give up one of our own jobs and delete its files. A job that was committed, or may have been, keeps them."""
         if await self._store.jobs.drop_job(job.id):
             await self._delete(job)
 
     def watch(self, job: LeftJob, files: Iterable[str]) -> None:
-        """The job was committed with `files` (locations), and workers that were given up may still write for it."""
+        """The job was committed with `files` (locations), and abandoned workers may still write for it."""
         self._watched[job.id] = (job, frozenset(map(self._locations.key_of, files)))
         if len(self._watched) > WATCHED_MAX:
             del self._watched[next(iter(self._watched))]
 
     async def take_over(self, token: int) -> None:
-        """Clear away what earlier holders of the lease did not finish."""
+        """Clean up the unfinished jobs of earlier holders of the lease."""
         for job in await self._store.jobs.drop_left_jobs(token):
             log.info("a job that was never finished is dropped", job=job.id, table=job.table)
             await self._delete(job)
 
     async def sweep(self) -> None:
-        """Dropped jobs of a while ago once more, and then forget them; committed ones are forgotten as well."""
+        """Check jobs once more that were dropped a while ago, then forget them. The same for watched committed jobs."""
         old = await self._store.jobs.old_dropped_jobs(DROPPED_KEPT_MS, SWEPT_AT_ONCE)
         cleared = [job.id for job in old if await self._delete(job)]
         await self._store.jobs.forget_jobs(DROPPED_KEPT_MS, cleared)
@@ -69,7 +69,7 @@ class DroppedJobs:
         try:
             await self._locations.delete_below(self._locations.job_folder(job.table, job.id), but=but)
         except LakestreamError as error:
-            # The job stays dropped, or watched: the sweep comes back to it.
+            # The job stays dropped, or watched, so the sweep returns to it.
             log.warning("files that a job left could not be deleted yet", job=job.id, error=str(error))
             return False
         return True

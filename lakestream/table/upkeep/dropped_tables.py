@@ -1,8 +1,8 @@
-"""Tables that went with their topics (`lakestream.table.on-topic-delete=drop`): after a grace their files go too.
+"""Deletes the files of tables that went with their topics (`lakestream.table.on-topic-delete=drop`), after a grace.
 
     topic deleted -> its table has no name any more -> (grace: readers, jobs finish) -> files deleted -> row forgotten
 
-The row goes last, so that a crash in between only means that the next pass deletes what is left.
+The row goes last: after a crash in between, the next pass deletes the rest.
 """
 
 from contextlib import suppress

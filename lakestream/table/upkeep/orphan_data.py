@@ -1,11 +1,11 @@
-"""Data files and ledgers that no snapshot reaches any more, and that nobody deleted: left by a crash, they go.
+"""Deletes data files and ledgers that no snapshot reaches any more, and that a crash left behind.
 
     files of committed jobs, a day old -> not reached by any snapshot of their table -> deleted
 
-Expiry deletes what it frees once the table has moved on, and a worker that was given up may write after its job was
-committed; where the process dies in between, this finds it. Every table is looked at, once a day if it has changed: it
-takes a listing, and reading all of its manifests. Where there are more than a day has turns for, the one whose look is
-the longest ago comes first. Files of the last day's jobs are left alone: a job may be under way.
+Expiry deletes the files it frees once the table has moved on, and an abandoned worker may write after its job was
+committed. If the process dies in between, this sweep finds the files. It inspects every table once a day if it has
+changed, which takes a listing and reading all of its manifests. If there are more tables than a day has turns for, the
+one with the oldest inspection comes first. Files of the last day's jobs are left alone: a job may be under way.
 """
 
 import structlog
@@ -22,10 +22,10 @@ log = structlog.get_logger(__name__)
 
 DAY_SECONDS = 86_400.0
 NEVER = -DAY_SECONDS
-"""When a table was looked at that was not: its turn has come, before that of all others."""
+"""A table that was never inspected goes first in the queue."""
 TABLES_AT_ONCE = 5
 SWEPT_KINDS = (TableKind.TOPIC, TableKind.KEPT)
-"""Tables beside which only we write. What lies beside an ordinary one may be wanted: its versions can go back."""
+"""Only we write to the folders of these tables. Next to an ordinary table, older versions may want their files."""
 
 
 class OrphanData:
@@ -36,10 +36,10 @@ class OrphanData:
         self._clock = clock
         self._looked_at: dict[TableId, float] = {}
         self._settled: dict[TableId, str] = {}
-        """Where tables were when all of their jobs were old enough to be looked at: until they move, nothing is new."""
+        """The pointer of each table when all of its jobs were old enough to inspect. Until it moves, nothing is new."""
 
     async def sweep(self) -> None:
-        """Look at some of the topics' tables whose turn it is."""
+        """Inspect some of the topics' tables whose turn it is."""
         now = self._clock.monotonic()
         tables = await self._store.tables.table_ids([TableKind.TOPIC])
         self._looked_at = {table: self._looked_at.get(table, NEVER) for table in tables}
@@ -59,7 +59,7 @@ class OrphanData:
                 turns -= 1
 
     async def _look_at(self, table: TableId) -> bool:
-        """False: there was no need to."""
+        """Returns False if there was no need to."""
         pointer = await self._store.tables.table_with_id(table)
         if pointer is None or self._settled.get(table) == pointer.metadata_location:
             return False
@@ -69,9 +69,10 @@ class OrphanData:
         return True
 
     async def clear(self, table: TableId, *, before_ms: int | None = None) -> str | None:
-        """Delete what no snapshot reaches of the jobs begun before then, or of all where none can be under way. Returns
-        where the table was, if there are no younger jobs. Raises DamagedTable."""
-        # Listed first: what is committed meanwhile is then found to be referred to.
+        """Delete the unreachable files of jobs begun before `before_ms`, or of all jobs if none can be under way.
+
+        Returns the table's pointer if there are no younger jobs. Raises DamagedTable."""
+        # List first: a commit in the meantime is then found to refer to its files.
         there = [
             (location, job)
             for location in await self._locations.list_below(self._locations.log_folder(table))

@@ -1,16 +1,16 @@
-"""Metadata files, manifests and manifest lists that no table refers to: left by commits that crashed, they go.
+"""Deletes metadata files, manifests and manifest lists that no table refers to, left by commits that crashed.
 
     a few tables at a time -> list what commits wrote -> read the table's pointer -> delete what can never be needed
                            -> what waits for a commit past the grace -> the table passes that version, and it goes too
     kept after its topic   -> the same, and what its jobs left -> nobody has changed it for a grace -> an ordinary table
 
-Tables take turns, so that a look costs the same however many there are; one that has not moved since it was last
-looked at costs nothing. What a commit under way has written is never touched: commit_names.py says how it is told. An
-idle table may have such objects for long, where a committer was killed. Age alone would not do, since their writer may
-only be asleep; after the version was passed, it finds that someone else was faster.
+Tables take turns, so a sweep costs the same however many there are. A table that has not moved since its last turn
+costs nothing. The sweep never touches the objects of a commit under way: commit_names.py describes how to tell. An idle
+table may have such objects for long, if a committer was killed. Age alone is not enough to delete them, since their
+writer may only be asleep. Once the table has passed that version, the writer finds that someone else was faster.
 
-A table that outlived its topic is looked at until it is an ordinary one: those who still worked for the topic when it
-was deleted may write a moment later. Then it is left alone, since what lies there is its owner's business.
+A table that outlived its topic is swept until it is an ordinary one: processes that still worked for the topic when it
+was deleted may write a moment later. After that the table belongs to its owner, and is left alone.
 """
 
 from collections.abc import Mapping
@@ -50,12 +50,12 @@ class OrphanMetadata:
         self._clock = clock
         self._grace_ms = grace_ms
         self._turns: list[TableId] = []
-        """Tables that are still to be looked at before all of them have their turn again."""
+        """The tables that are still to be swept before the next cycle begins."""
         self._seen: dict[TableId, str] = {}
-        """Where each topic's table was when it was last looked at and had nothing that waits."""
+        """The pointer of each topic's table at its last sweep, if no object waited for a commit."""
 
     async def sweep(self) -> None:
-        """Look at the tables whose turn it is."""
+        """Sweep the tables whose turn it is."""
         if not self._turns:
             self._turns = await self._store.tables.table_ids(SWEPT_KINDS)
             self._seen = {table: self._seen[table] for table in self._turns if table in self._seen}
@@ -69,11 +69,11 @@ class OrphanMetadata:
                 looked_at += 1
 
     async def _look_at(self, table: TableId) -> bool:
-        """False: there was no need to."""
+        """Returns False if there was no need to."""
         pointer = await self._store.tables.table_with_id(table)
         if pointer is None or (pointer.kind is TableKind.TOPIC and self._seen.get(table) == pointer.metadata_location):
             return False
-        # Listed first: what is committed meanwhile is then found to be referred to.
+        # List first: a commit in the meantime is then found to refer to its files.
         listed = await self._locations.written_below(self._locations.commits_folder(table))
         pointer = await self._store.tables.table_with_id(table)
         if pointer is None or pointer.kind not in SWEPT_KINDS:
@@ -101,13 +101,13 @@ class OrphanMetadata:
         try:
             await self._store.tables.move_tables([prepared.move])
         except Conflict:
-            await self._commits.abandon(prepared)  # someone has committed: the next look begins from there
+            await self._commits.abandon(prepared)  # someone has committed: the next sweep begins from there
             return
         await self._commits.finish(prepared)
         await self._clear(listed, prepared.move.pointer)
 
     async def _let_go(self, table: TableId) -> None:
-        """No job of a topic that is gone can be committed any more: whatever no snapshot reaches is left over."""
+        """Jobs of a deleted topic can no longer be committed, so every object that no snapshot reaches is left over."""
         await self._orphan_data.clear(table)
         if await self._store.tables.make_ordinary(table, self._grace_ms):
             log.info("a table that outlived its topic is an ordinary one now", table=table)

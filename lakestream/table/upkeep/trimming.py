@@ -1,12 +1,12 @@
-"""What the log has let go of leaves its table: whole files, once all of their records lie below the log's start.
+"""Removes whole files from tables once all of their records lie below the log's start.
 
     trimmed topics -> files of `log` without a living record, and copies of such records (copies.py)
                    -> out of `log` and `quarantine`, and of `main` where it still has them
                    -> snapshots from before that, after a grace -> forgotten; what only they reached is deleted
 
-Retention and DeleteRecords only move the start of a partition (metadata); this follows, a step at a time. Each step can
-be repeated and none needs another to have finished: what is to be done is found in the table and in the index. A file
-whose last place is gone never gets another, so that even a pipeline which has lost its lease removes nothing too early.
+Retention and DeleteRecords only move the start of a partition (metadata). This follows step by step. Each step can be
+repeated, and none needs another to have finished: the table and the index show the remaining work. A file whose last
+place is gone never gets another, so even a pipeline that has lost its lease removes nothing too early.
 """
 
 import structlog
@@ -25,7 +25,7 @@ from lakestream.world.clock import Clock
 log = structlog.get_logger(__name__)
 
 FILES_AT_ONCE = 5_000
-"""Removed in one commit; the next pass goes on."""
+"""Files removed in one commit. The next pass goes on."""
 
 
 class Trimming:
@@ -46,7 +46,7 @@ class Trimming:
         self._metrics = metrics
         self._grace_ms = grace_ms
         self._done: dict[TopicId, tuple[int, str]] = {}
-        """How far each topic was trimmed, and where its table was, when nothing was left to do."""
+        """Each topic's trimmed offsets and table pointer at the time when nothing was left to do."""
 
     async def trim(self) -> None:
         """One pass over the topics that have lost records since the last one."""
@@ -62,7 +62,7 @@ class Trimming:
         pointer = await self._store.tables.table_of_topic(trimmed.topic)
         if pointer is None or self._done.get(trimmed.topic) == (trimmed.offsets, pointer.metadata_location):
             return
-        # Files first, places afterwards: what is committed in between is in neither.
+        # Files first, places afterwards: files committed in between are in neither.
         files = await self._commits.log_files(pointer)
         gone = files - await self._store.jobs.living_files(trimmed.topic)
         gone |= await self._copies.let_go(pointer, trimmed.topic, files)
@@ -83,7 +83,7 @@ class Trimming:
         return True
 
     async def _forget(self, pointer: TablePointer) -> bool:
-        """Forget what the grace is over for. Whether something is, or will be, to forget."""
+        """Expire snapshots whose grace is over. Returns whether there are some to expire, now or later."""
         prepared = await self._commits.expire(pointer, trimmed_before_ms=self._clock.wall_ms() - self._grace_ms)
         if prepared is None:
             return await self._commits.has_trimmed(pointer)

@@ -1,8 +1,8 @@
-"""Digests: many records' hashes as four numbers, for a chunk of offsets of a partition.
+"""Digests: the hashes of many records as four numbers, per chunk of offsets of a partition.
 
-Two sides whose digests agree hold the same records: as many, and with hashes of the same exclusive or and the same sums
-(of their halves, which cannot overflow). A record that is missing, doubled or changed shows. Digests of parts of a
-chunk add up, so each side may read in whatever pieces it likes.
+Two sides with equal digests hold the same records: the same number of them, with the same exclusive or and the same
+sums of their hashes (summed by halves, which cannot overflow). A missing, doubled or changed record shows. Digests of
+parts of a chunk add up, so each side may read in any pieces.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CHUNK_OFFSETS = 65_536
-"""Where digests differ this many records are compared one by one."""
+"""If digests differ, this many records are compared one by one."""
 _LOW = np.int64(0xFFFF_FFFF)
 
 
@@ -43,7 +43,7 @@ Digests = dict[Chunk, Digest]
 
 
 def add_hashes(digests: Digests, partition: int, offsets: NDArray[np.int64], hashes: NDArray[np.int64]) -> None:
-    """`offsets` rise."""
+    """`offsets` must rise."""
     for number, digest in _by_chunk(offsets, hashes):
         chunk = Chunk(partition, number)
         digests[chunk] = digests.get(chunk, Digest()).plus(digest)

@@ -1,10 +1,10 @@
-"""A hash for every record, the same that Spark's `xxhash64` gives for the row (rows.py), without a loop in Python.
+"""Computes a hash for every record, equal to Spark's `xxhash64` of the row (rows.py), without a loop in Python.
 
     xxhash64(offset, timestamp, key length, key, value length, value, headers, [header key, value length, value] ...)
 
-Each part is hashed with the hash so far as its seed, which begins as 42. What is null has length -1 and adds nothing
-else, so that null and empty differ, and nothing can move from one field to its neighbour unnoticed. XXH64 is described
-at https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md.
+The hash so far is the seed of each part; the first seed is 42. A null has length -1 and adds nothing else. So null and
+empty differ, and no byte can move from one field to its neighbour unnoticed. XXH64 is described at
+https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lakestream.storage.records.arrays import ByteArray
 
 SEED = 42
-"""Spark's."""
+"""Spark's seed."""
 _P1 = np.uint64(0x9E3779B185EBCA87)
 _P2 = np.uint64(0xC2B2AE3D27D4EB4F)
 _P3 = np.uint64(0x165667B19E3779F9)
@@ -31,7 +31,7 @@ _kernel = njit(cache=True, nogil=True)
 
 
 def record_hashes(rows: pa.RecordBatch) -> NDArray[np.int64]:
-    """One for each row of a batch as `records.decode` gives it."""
+    """One hash for each row of a batch from `records.decode`."""
     headers = rows.column("headers")
     pairs = headers.values
     out = np.empty(rows.num_rows, np.int64)
@@ -49,7 +49,7 @@ def record_hashes(rows: pa.RecordBatch) -> NDArray[np.int64]:
 
 
 def _content(column: pa.Array) -> tuple[NDArray[np.int32], ByteArray, NDArray[np.bool_]]:
-    """(offsets, bytes, which are there) of a column of bytes or text."""
+    """(offsets, bytes, mask of the values that are not null) of a column of bytes or text."""
     assert column.offset == 0, "a batch as it was decoded, not a slice"
     _, offsets, data = column.buffers()
     starts = _NO_STARTS if offsets is None else np.frombuffer(offsets, np.int32)[: len(column) + 1]
@@ -88,7 +88,7 @@ def _merged(hash: np.uint64, lane: np.uint64) -> np.uint64:
 
 @_small
 def _word(data: ByteArray, at: np.int64) -> np.uint64:
-    """Eight bytes, the lowest first."""
+    """Eight bytes in little-endian order."""
     word = np.uint64(0)
     for each in range(8):
         word |= np.uint64(data[at + each]) << np.uint64(8 * each)
@@ -182,4 +182,4 @@ def _hash_rows(
 
 
 KERNEL = _hash_rows
-"""For warming."""
+"""For warm.py."""

@@ -1,10 +1,10 @@
-"""The chain of ledgers: every commit of compaction says which offsets it added, in which files, from where to where.
+"""Checks the chain of ledgers: every compaction commit records the offsets it added, and in which files.
 
     snapshot <- snapshot <- snapshot         the branch `log`, as far back as its snapshots are kept
        |           |           |
     [0, 100)   [100, 250)   [250, 400)       of partition 0: each starts where the one before it ended
 
-A gap is right only where records were deleted before they could be tabled: it lies below the log's start then.
+A gap is right only if records were deleted before compaction reached them: it lies below the log's start then.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from lakestream.table.verify.rows import DataFileRow, Range
 
 
 class LedgerRef(NamedTuple):
-    """What a snapshot says of its ledger."""
+    """A snapshot's reference to its ledger."""
 
     snapshot_id: int
     location: str
@@ -45,11 +45,11 @@ class Chain(NamedTuple):
     refs: Sequence[LedgerRef]
     """Oldest first."""
     is_whole: bool
-    """Whether it goes back to the table's first snapshot. Older ones are expired otherwise."""
+    """Whether the chain goes back to the table's first snapshot. Otherwise older snapshots have expired."""
 
 
 def chain_of(metadata: Metadata) -> Chain:
-    """From the log's head back, in the metadata of `<table>__log`."""
+    """The chain from the log's head back, from the metadata of `<table>__log`."""
     refs: list[LedgerRef] = []
     snapshot = by_id(metadata["snapshots"], "snapshot-id", metadata["current-snapshot-id"])
     for _ in metadata["snapshots"]:
@@ -68,7 +68,7 @@ def chain_of(metadata: Metadata) -> Chain:
 
 
 def read_ledger(ref: LedgerRef, content: bytes) -> FoundLedger | str:
-    """The ledger, or what is wrong with it."""
+    """The ledger, or a description of its problem."""
     if hashlib.sha256(content).hexdigest() != ref.sha256:
         return f"ledger {ref.location} is not the one that snapshot {ref.snapshot_id} was made with: its hash differs"
     found = json.loads(content)
@@ -81,7 +81,7 @@ def read_ledger(ref: LedgerRef, content: bytes) -> FoundLedger | str:
 
 
 def chain_problems(ledgers: Sequence[FoundLedger], *, is_whole: bool, log_starts: Mapping[int, int]) -> Iterator[str]:
-    """Gaps and overlaps. `log_starts` as of after the ledgers were read."""
+    """Gaps and overlaps. `log_starts` must be read after the ledgers."""
     ends: dict[int, int] = {}
     for ledger in ledgers:
         for number, range in ledger.ranges.items():
@@ -100,14 +100,14 @@ def chain_problems(ledgers: Sequence[FoundLedger], *, is_whole: bool, log_starts
 
 
 def chain_ends(ledgers: Sequence[FoundLedger]) -> dict[int, int]:
-    """Where each partition stands by its last ledger."""
+    """The end of each partition in its last ledger."""
     return {number: range.end for ledger in ledgers for number, range in ledger.ranges.items()}
 
 
 def file_problems(
     ledgers: Sequence[FoundLedger], files: Sequence[DataFileRow], *, is_whole: bool, log_starts: Mapping[int, int]
 ) -> Iterator[str]:
-    """What ledgers and manifests say of the same files."""
+    """Contradictions between ledgers and manifests about the same files."""
     listed = {file.path: file for ledger in ledgers for file in ledger.files}
     present = {file.path: file for file in files}
     for path in sorted(listed.keys() & present.keys()):

@@ -1,4 +1,4 @@
-"""Is everything there that a table refers to? Looked up in the object store itself, by location."""
+"""Checks in the object store itself that every object exists that a table refers to."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _THREADS = 8
 def problems_of_objects(
     table_location: str, options: Mapping[str, str], expected: Mapping[str, int | None]
 ) -> list[str]:
-    """What is missing, or has another size than expected (None: whatever it is)."""
+    """The objects that are missing or have another size than expected (None: any size)."""
     sizes = asyncio.run(_sizes(table_location, options, list(expected)))
     found = []
     for location, size in expected.items():
@@ -36,13 +36,12 @@ def problems_of_objects(
 
 
 def read_objects(table_location: str, options: Mapping[str, str], locations: Sequence[str]) -> dict[str, bytes | None]:
-    """Small objects, whole. None: it does not exist."""
+    """The content of small objects. None if an object does not exist."""
     return asyncio.run(_contents(table_location, options, locations))
 
 
 def read_rules(table_location: str, options: Mapping[str, str], files: Sequence[str]) -> dict[str, str]:
-    """How values are read from typed columns, by data file; those without such columns are left out. Raises
-    MalformedTableFile."""
+    """The rules for reading values, by data file that has typed columns. Raises MalformedTableFile."""
     found = asyncio.run(_footers(table_location, options, files))
     return {footer.path: footer.rules for footer in found if footer.rules is not None}
 
@@ -96,7 +95,7 @@ async def _contents(
 
 
 class _Opened:
-    """The object store that a table's location lies in, for reading."""
+    """The object store of a table's location, for reading."""
 
     def __init__(self, table_location: str, options: Mapping[str, str]) -> None:
         self._url = store_url(table_location)

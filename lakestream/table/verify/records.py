@@ -1,4 +1,4 @@
-"""The topic's side: batches as any consumer gets them, decoded to Arrow and hashed, a fetch at a time."""
+"""Reads the topic's side: batches as any consumer gets them, decoded to Arrow and hashed, one fetch at a time."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,14 +17,14 @@ from lakestream.table.verify.hashing import record_hashes
 from lakestream.table.verify.rows import PLACE_BYTES, Range
 
 DECODED_BYTES_MAX = 1 << 30
-"""Of one fetch, once decompressed."""
+"""The decompressed size of one fetch."""
 
 
 class RecordSource(Protocol):
-    """A topic, as its consumers see it. Both raise LakestreamError, with what the broker says."""
+    """A topic, as its consumers see it. Both methods raise LakestreamError with the broker's message."""
 
     def fetch(self, partition: int, offset: int) -> memoryview | None:
-        """Whole batches, of which the first holds `offset` or comes after it. None: the offset is out of range."""
+        """Whole batches, the first of which holds `offset` or comes after it. None if the offset is out of range."""
         ...
 
     def earliest(self, partition: int) -> int: ...
@@ -37,7 +37,7 @@ class Hashes(NamedTuple):
 
 @dataclass(kw_only=True)
 class TopicSide:
-    """What was read of a topic. `read` is less than what was asked for where `problems` say why."""
+    """The records read of a topic. If `read` is less than requested, `problems` gives the reasons."""
 
     digests: Digests = field(default_factory=dict)
     read: dict[int, Range] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class TopicSide:
 
 
 def read_topic(source: RecordSource, ranges: dict[int, Range], advance: Callable[[int], None]) -> TopicSide:
-    """All records of the ranges, by partition. `advance` hears of offsets that are done."""
+    """Read all records of the ranges, by partition. `advance` receives the number of finished offsets."""
     side = TopicSide()
     for partition, range in ranges.items():
         side.read[partition] = Range(range.start, range.start)
@@ -61,12 +61,12 @@ def read_topic(source: RecordSource, ranges: dict[int, Range], advance: Callable
 
 
 def hashes_of(source: RecordSource, partition: int, range: Range) -> Iterator[tuple[int, Hashes]]:
-    """(offset up to which all was read, hashes of what was new) for each fetch."""
+    """For each fetch: (offset up to which everything was read, hashes of the new records)."""
     at = range.start
     while at < range.end:
         data = source.fetch(partition, at)
         if data is None:
-            after = source.earliest(partition)  # records were deleted as we read
+            after = source.earliest(partition)  # records were deleted while we read
             found = _NONE
         else:
             after, found = _within(data, Range(at, range.end))
@@ -77,7 +77,7 @@ def hashes_of(source: RecordSource, partition: int, range: Range) -> Iterator[tu
 
 
 class _Silent(LakestreamError):
-    """The topic ends where it should go on."""
+    """The topic ends before the expected offset."""
 
 
 def _within(data: memoryview, range: Range) -> tuple[int, Hashes]:
@@ -101,7 +101,7 @@ def _batches(data: memoryview) -> Iterator[tuple[BatchHeader, int]]:
 
 
 def _decoded(data: memoryview, batches: list[tuple[BatchHeader, int]]) -> Iterator[pa.RecordBatch]:
-    """All in one call; where one of them cannot be read, each by itself."""
+    """Decode all in one call. If one of them is unreadable, decode each by itself."""
     last, at = batches[-1]
     try:
         yield decode_batches(data[: at + last.total_bytes], bytes_max=DECODED_BYTES_MAX)
@@ -117,7 +117,7 @@ def _decoded(data: memoryview, batches: list[tuple[BatchHeader, int]]) -> Iterat
 
 
 def _as_row(header: BatchHeader, batch: memoryview) -> pa.RecordBatch:
-    """A batch that cannot be read, as the table has it."""
+    """An unreadable batch as the row that the table has for it."""
     columns = [[header.base_offset], [NO_TIMESTAMP], [None], [bytes(batch[PLACE_BYTES:])], [[]]]
     return pa.record_batch([pa.array(*each) for each in zip(columns, SCHEMA.types, strict=True)], schema=SCHEMA)
 

@@ -1,7 +1,7 @@
-"""The table's side, on Spark: `<table>__log` read as a plain Iceberg table at one snapshot, hashed by Spark itself.
+"""Reads the table's side on Spark: `<table>__log` as a plain Iceberg table at one snapshot, hashed by Spark itself.
 
-A batch that could not be read is one row that holds its bytes (form 4). Its place in the log is in the first 16 of them
-and is patched as it is sent, so these are left out, on both sides; its time is among the bytes.
+An unreadable batch is one row that holds its bytes (form 4). Its first 16 bytes contain its place in the log and are
+patched when it is sent, so both sides leave them out. Its time is among the bytes.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from lakestream.table.verify.digest import CHUNK_OFFSETS, Chunk, Digest, Digests
 from lakestream.table.verify.values import TypedFiles, with_values
 
 PLACE_BYTES = 16
-"""Of a batch's header: base offset, length, leader epoch."""
+"""The beginning of a batch's header: base offset, length, leader epoch."""
 _HALF = 32
 _LOW = 0xFFFF_FFFF
 
@@ -37,24 +37,24 @@ class DataFileRow(NamedTuple):
 
 
 class CountedRows(NamedTuple):
-    """As they are in the files."""
+    """Row counts and offsets as found in the files."""
 
     by_file: Mapping[str, int]
     ends: Mapping[int | None, int]
-    """By partition, the offset after the last."""
+    """By partition, the offset after the last row."""
 
 
 class LogRows:
     def __init__(self, session: SparkSession, table: str, snapshot_id: int) -> None:
         """`table` is qualified: lake.streams.orders__log."""
         self.typed: TypedFiles | None = None
-        """How values are read from columns, where there are such."""
+        """How to read values from columns, if the table has typed ones."""
         self._session = session
         self._table = table
         self._snapshot_id = snapshot_id
 
     def files(self) -> list[DataFileRow]:
-        """By the manifests."""
+        """The data files that the manifests name."""
         found = self._read(f"{self._table}.files").select("file_path", "record_count", "file_size_in_bytes").collect()
         return [DataFileRow(*row) for row in found]
 
@@ -106,7 +106,7 @@ class LogRows:
 
 
 def hashed(rows: DataFrame) -> DataFrame:
-    """partition, offset, hash: as hashing.py has it."""
+    """partition, offset, hash; the same hash as in hashing.py."""
     is_batch = f.col(FORM) == f.lit(Form.RAW_BATCH.value)
     value = f.when(is_batch, f.substring(f.col(VALUE), PLACE_BYTES + 1, 2**31 - 1)).otherwise(f.col(VALUE))
     time_ms = f.when(is_batch, f.lit(None)).otherwise(f.unix_millis(f.col(TIMESTAMP)))

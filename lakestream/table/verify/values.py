@@ -1,8 +1,8 @@
-"""Values of typed rows, written again from their columns, in Spark's workers: then they can be hashed like others.
+"""Restores the values of typed rows from their columns, in Spark's workers, so that they can be hashed like others.
 
     rows of `<table>__log`, with the file of each -> by file: its rules, from its own footer -> the value's bytes
 
-The columns come from Spark, which has read them as it reads any Iceberg table.
+Spark reads the columns as it reads any Iceberg table.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -29,7 +29,7 @@ from lakestream.storage.tablefile.format.columns import (
 )
 
 FILE = "_file"
-"""Iceberg's own column: where a row lies."""
+"""Iceberg's own column for the file of a row."""
 _PLAIN = (PARTITION, OFFSET, TIMESTAMP, KEY, HEADERS, VALUE, FORM)
 _PLAIN_TYPES = (
     f"{PARTITION} int, {OFFSET} bigint, {TIMESTAMP} timestamp, {KEY} binary,"
@@ -39,12 +39,12 @@ _PLAIN_TYPES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypedFiles:
-    """What it takes to read values from columns."""
+    """The information that is needed to read values from columns."""
 
     columns: tuple[Column, ...]
-    """As `<table>__log` shows them today."""
+    """The columns that `<table>__log` shows today."""
     rules: Mapping[str, str]
-    """Of each file that has typed columns, by its location."""
+    """The rules of each file that has typed columns, by its location."""
 
 
 def with_values(rows: DataFrame, files: TypedFiles) -> DataFrame:
@@ -55,7 +55,7 @@ def with_values(rows: DataFrame, files: TypedFiles) -> DataFrame:
 
 
 def _restoring(files: TypedFiles) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    """The function that Spark sends to its workers, rules and all."""
+    """The function that Spark sends to its workers, including the rules."""
 
     def restore(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         restorer = ContractRestorer()
@@ -70,7 +70,7 @@ def _restored(rows: pa.RecordBatch, files: TypedFiles, file: str, restorer: Cont
     plain = rows.select(list(_PLAIN))
     rules = files.rules.get(file)
     if rules is None:
-        return plain  # of the days before the topic had types
+        return plain  # from before the topic had types
     columns = projected(rows, files.columns, Rules.from_text(rules).layout.columns)
     hidden = (FORM, SCHEMA_ID, SHAPE, VALUE)
     whole = pa.RecordBatch.from_arrays(

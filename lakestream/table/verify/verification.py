@@ -1,9 +1,9 @@
-"""One topic and its table, verified: what was compared, and every difference that was found.
+"""Verifies one topic against its table: reports the extent of the comparison, and every difference.
 
     tails -> table's metadata (at least as new) -> ledgers -> objects -> topic's digests, table's digests -> differences
 
-Both sides go on living meanwhile. What was tabled when the tails were read must be on both; records that were deleted
-since are forgiven, once the tails have been read again.
+Both sides keep changing meanwhile. Everything that was in the table when the tails were read must be on both sides.
+Records that were deleted since are excused, after the tails have been read again.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ class PartitionState(NamedTuple):
     log_start: int
     tabled_until: int
     wal_start: int | None
-    """The first offset that lies in the WAL."""
+    """The first offset in the WAL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,18 +54,18 @@ class TopicToVerify:
     table: str
     """namespace.name"""
     metadata: Metadata
-    """Of `<table>__log`, read after `partitions`."""
+    """The metadata of `<table>__log`, read after `partitions`."""
     metadata_location: str
     partitions: Mapping[int, PartitionState]
     source: RecordSource
     now: Callable[[], Mapping[int, PartitionState]]
-    """The partitions as they are when it is called."""
+    """Returns the partitions as they are at the time of the call."""
     objects_options: Mapping[str, str]
 
 
 @dataclass(slots=True, kw_only=True)
 class TopicVerdict:
-    """What was compared, and what differs."""
+    """The extent of the comparison, and the differences."""
 
     topic: str
     table: str | None
@@ -77,8 +77,8 @@ class TopicVerdict:
     ledgers: int = 0
     ledgers_whole: bool = True
     restated_files: int = 0
-    """Files of which some values come back in another spelling than they were produced in, since the topic waived that:
-    their records are compared as consumers get them."""
+    """Files whose values partly come back in another spelling than they were produced in, since the topic waived exact
+    bytes. Their records are compared as consumers get them."""
     problems: list[str] = field(default_factory=list)
 
 
@@ -112,7 +112,7 @@ def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[
 
 
 def _typed(topic: TopicToVerify, files: Sequence[DataFileRow], verdict: TopicVerdict) -> TypedFiles | None:
-    """None where the topic has no typed columns. Raises LakestreamError where a file cannot be read."""
+    """None if the topic has no typed columns. Raises LakestreamError if a file cannot be read."""
     text = (topic.metadata.get("properties") or {}).get(CONTRACT_PROPERTY)
     if text is None or not (contract := TopicContract.from_text(text)).layout.columns:
         return None
@@ -139,7 +139,7 @@ def _ledgers(topic: TopicToVerify, verdict: TopicVerdict) -> list[FoundLedger]:
     for ref in chain.refs:
         content = contents[ref.location]
         if content is None:
-            continue  # named among the objects that are missing
+            continue  # reported among the missing objects
         ledger = read_ledger(ref, content)
         if isinstance(ledger, str):
             verdict.problems.append(ledger)
@@ -155,7 +155,7 @@ def _end_problems(
     *,
     is_whole: bool,
 ) -> Iterator[str]:
-    """The last ledger of each partition ends where the index says that the table does."""
+    """Check that the last ledger of each partition ends where the index says that the table does."""
     ends = chain_ends(ledgers)
     for number, state in before.items():
         end = ends.get(number)
@@ -169,7 +169,7 @@ def _end_problems(
 
 
 def _referenced(topic: TopicToVerify, manifests: Sequence[str], files: Sequence[DataFileRow]) -> dict[str, int | None]:
-    """Every object that the log's table refers to, with its size where that is known."""
+    """Every object that the log's table refers to, with its size if known."""
     metadata = topic.metadata
     return {
         topic.metadata_location: None,
@@ -215,8 +215,10 @@ def _count_problems(files: Sequence[DataFileRow], counted: Mapping[str, int]) ->
 
 
 def beyond_problems(ends: Mapping[int | None, int], tabled_until: Mapping[int, int]) -> Iterator[str]:
-    """Rows that no record was compared with, since they lie where the table should have none. `ends` of the rows by
-    partition; `tabled_until` as of after the table's snapshot, and empty if the topic was deleted meanwhile."""
+    """Rows that were not compared with any record, since they lie where the table should have none.
+
+    `ends` are the ends of the rows by partition. `tabled_until` is read after the table's snapshot, and is empty if the
+    topic was deleted meanwhile."""
     for number, end in ends.items() if tabled_until else ():
         until = None if number is None else tabled_until.get(number)
         if until is None:
@@ -254,7 +256,7 @@ Side = tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], 
 
 
 def record_problems(partition: int, topic: Side, table: Side) -> Iterator[str]:
-    """(offsets, hashes) of both sides, record by record."""
+    """Compare (offsets, hashes) of both sides, record by record."""
     once, times = np.unique(table[0], return_counts=True)
     read, reads = np.unique(topic[0], return_counts=True)
     both, in_topic, in_table = np.intersect1d(topic[0], table[0], return_indices=True)

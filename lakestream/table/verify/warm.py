@@ -1,4 +1,4 @@
-"""Compile the hash kernel into Numba's cache, so that the first `verify` does not take seconds longer than others.
+"""Compiles the hash kernel into Numba's cache, so that the first `verify` does not take seconds longer.
 
 python -m lakestream.table.verify.warm
 """
@@ -10,7 +10,7 @@ from lakestream.table.verify import hashing
 
 
 def warm() -> int:
-    """Use the kernel once, as `verify` does. Returns how many had to be compiled."""
+    """Use the kernel once, as `verify` does. Returns how many kernels had to be compiled."""
     row = {"offset": 0, "timestamp": 0, "key": b"key", "value": None, "headers": [{"key": "name", "value": None}]}
     hashing.record_hashes(pa.RecordBatch.from_pylist([row], schema=SCHEMA))
     return sum(hashing.KERNEL.stats.cache_misses.values())

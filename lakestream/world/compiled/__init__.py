@@ -1,4 +1,4 @@
-"""What compiled loops share: how they are compiled, memory by address, copies, and UTF-8.
+"""Shared parts of compiled loops: how they are compiled, memory by address, copies, and UTF-8.
 
-Each loop is kept on disk until a file of its own package or of this one changes.
+Each loop stays cached on disk until a file of its own package or of this one changes.
 """

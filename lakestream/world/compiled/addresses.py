@@ -1,4 +1,4 @@
-"""Bytes by address, and the address of an array's; nothing is checked here."""
+"""Reads bytes by address, and gets the address of an array. Nothing is checked here."""
 
 # mypy: disable-error-code="no-untyped-call"
 
@@ -29,7 +29,7 @@ def byte_at(typingctx: Any, address: Any) -> Any:
 
 @intrinsic
 def word_at(typingctx: Any, address: Any) -> Any:
-    """Eight bytes as they lie."""
+    """Eight bytes in memory order."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), align=1)

@@ -2,10 +2,10 @@
 
     kernel = kernels_of(FOLDER)
 
-A `kernel` is called by Python, and kept on disk until a file of its folders or of this one changes. A `small` function
-becomes a part of what calls it. One `apart` does not, unless LLVM finds it worth it: it is for what is rare or long,
-which would push the rest out of the registers. That has to be said, since Numba hands `forceinline` on to all that a
-function calls.
+Python calls a `kernel`, which stays cached on disk until a file of its folders or of this one changes. A `small`
+function is inlined into its caller. An `apart` function is not, unless LLVM finds it worth it: it is for rare or long
+code, which would push the rest out of the registers. It must be marked, since Numba passes `forceinline` on to all
+functions that a function calls.
 """
 
 # mypy: disable-error-code="call-overload"
@@ -21,7 +21,7 @@ from numba import njit
 from lakestream.world.kernel_cache import kept_with
 
 _INNER = {"nogil": True, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Python calls none of these: what it would call them by takes long to compile."""
+"""Python calls none of these, so they get no wrappers for it, which take long to compile."""
 small = njit(**_INNER, forceinline=True)
 apart = njit(**_INNER, forceinline=False)
 _called = njit(nogil=True, _nrt=False, forceinline=False)

@@ -1,6 +1,6 @@
-"""Copies of bytes: between arrays, and from an address into one. Nothing is checked here.
+"""Copies bytes between arrays, and from an address into one. Nothing is checked here.
 
-A loop, or an assignment of slices, takes several times as long where values are short.
+For short values, a loop or an assignment of slices takes several times as long.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -31,7 +31,7 @@ def copy(typingctx: Any, to: Any, to_at: Any, source: Any, source_at: Any, count
 
 @intrinsic
 def copy_from(typingctx: Any, to: Any, to_at: Any, address: Any, count: Any) -> Any:
-    """From an address: for values that lie in many buffers, too many to be arguments."""
+    """From an address, for values in more buffers than a function can take as arguments."""
     signature = types.void(to, types.int64, types.int64, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

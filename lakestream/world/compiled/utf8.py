@@ -1,4 +1,4 @@
-"""UTF-8 by address: a character of several bytes, and whether all bytes are characters."""
+"""UTF-8 by address: finds the end of a multi-byte character, and checks whether all bytes are valid."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, call-arg, call-overload, unreachable, var-annotated"
 
@@ -8,12 +8,12 @@ from lakestream.world.compiled.addresses import byte_at, word_at
 from lakestream.world.compiled.compiling import small
 
 HIGH_BITS = np.uint64(0x8080808080808080)
-"""Of eight bytes: set where one is not ASCII."""
+"""The high bit of each of eight bytes, set if it is not ASCII."""
 
 
 @small
 def character_end(at, end):
-    """Behind the character of several bytes that begins here; -1 if none does."""
+    """The address after the multi-byte character that begins here; -1 if none does."""
     lead = byte_at(at)
     low = 0x80
     high = 0xBF
@@ -43,7 +43,7 @@ def character_end(at, end):
 
 @small
 def is_utf8(at, end):
-    """Eight bytes at once where they are ASCII, else a character at a time. Long: call it from a function `apart`."""
+    """Checks eight bytes at once if they are ASCII, else a character at a time. Long: for `apart` functions only."""
     while at < end:
         while end - at >= 8 and word_at(at) & HIGH_BITS == np.uint64(0):
             at += 8

@@ -2,5 +2,5 @@
 
     joining -> rebalance (wait for all, or time out) -> syncing (the leader's assignment) -> staying
 
-Behaviour and errors are those of Kafka's own coordinator, down to which of two errors comes first.
+Behaviour and errors are those of Kafka's own coordinator, including which of two errors comes first.
 """

@@ -1,8 +1,8 @@
-"""A classic group as data: its members, and the simple changes that the steps beside this file are made of.
+"""A classic group as data: its members, and the simple changes that joining, syncing and staying are made of.
 
     Empty -> PreparingRebalance (members join) -> CompletingRebalance (the leader assigns) -> Stable -> ...
 
-Counts are kept as members come and go, so that no request looks at all members.
+The group updates its counts as members come and go, so that no request iterates over all members.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from lakestream.model.errors import LakestreamError
 
 
 class ClassicPhase(StrEnum):
-    """Kafka's names: tools show them."""
+    """Kafka's names, since tools show them."""
 
     EMPTY = "Empty"
     PREPARING = "PreparingRebalance"
@@ -31,7 +31,7 @@ class ClassicPhase(StrEnum):
 
 
 class InitialDelay(NamedTuple):
-    """The first rebalance of an empty group waits `delay_ms`, and again while members keep coming."""
+    """The first rebalance of an empty group waits `delay_ms`, and again as long as members keep coming."""
 
     delay_ms: int
     remaining_ms: int
@@ -48,9 +48,9 @@ class ClassicGroup:
         self.members: dict[str, ClassicMember] = {}
         self.instances: dict[str, str] = {}
         self.pending: set[str] = set()
-        """Ids handed out in the first step of a join, whose second step has not come."""
+        """Member ids that the first step of a join gave out, and whose second step has not come."""
         self.joining: set[str] = set()
-        """Members whose join waits."""
+        """Members with a waiting join."""
         self.unsynced: set[str] = set()
         """Members of this generation that have not asked for their assignment."""
         self.initial: InitialDelay | None = None
@@ -58,7 +58,7 @@ class ClassicGroup:
         self.joined_since_delay = False
         self.deadlines: Deadlines[Timer] = Deadlines()
         self.settled = ClassicState(generation=generation)
-        """What is saved: the last finished generation, not the one being formed."""
+        """The saved state: the last finished generation, not the one that is being formed."""
         self.offered_bytes = 0
         self._offered: Counter[str] = Counter()
 
@@ -102,7 +102,7 @@ class ClassicGroup:
         return protocol_type == self.protocol_type and any(self._offered[offer.name] == shared for offer in offers)
 
     def elected_protocol(self) -> str:
-        """Of the protocols that all members know, the first choice of most."""
+        """Of the protocols that all members know, the one that most members prefer."""
         candidates = frozenset(name for name, count in self._offered.items() if count == len(self.members))
         votes = Counter(member.vote(candidates) for member in self.members.values())
         return max(votes, key=votes.__getitem__)
@@ -111,7 +111,7 @@ class ClassicGroup:
         return tuple(member.told_to_leader(self.protocol) for member in self.members.values())
 
     def subscribed(self) -> frozenset[str] | None:
-        """Topics that the members read, where the broker can know: consumers in a settled generation."""
+        """The topics that the members read. None if the broker cannot read the members' metadata."""
         if not self.members:
             return frozenset()
         if not self.uses_consumer_protocol or self.protocol is None:
@@ -133,7 +133,7 @@ class ClassicGroup:
         self._count(member.offers, 1)
 
     def remove(self, member_id: str, turn: Turn) -> None:
-        """Forget the member, answering what it waits for: if it is alive after all, it joins again."""
+        """Remove the member and refuse its waiting requests. If it is alive after all, it joins again."""
         member = self.members.pop(member_id)
         self.unpark(member, turn, UnknownMember(f"'{member_id}' was removed from group '{self.group}': join again"))
         if member.instance_id is not None and self.instances.get(member.instance_id) == member_id:
@@ -156,7 +156,7 @@ class ClassicGroup:
         member.offers, member.session_timeout_ms, member.rebalance_timeout_ms = offers, session_ms, rebalance_ms
 
     def replace_static(self, old_id: str, new_id: str, turn: Turn) -> ClassicMember:
-        """The instance comes back under a new id; whoever holds the old one is fenced."""
+        """A static member returns under a new id. Requests under the old id are fenced."""
         member = self.members.pop(old_id)
         self.unpark(
             member, turn, FencedInstance(f"instance id '{member.instance_id}' was taken over by another member")
@@ -183,7 +183,7 @@ class ClassicGroup:
         self.joining.add(member.id)
 
     def unpark(self, member: ClassicMember, turn: Turn, error: LakestreamError) -> None:
-        """Refuse what the member waits for."""
+        """Refuse the member's waiting requests."""
         if member.join_ticket is not None:
             turn.answer(member.join_ticket, JoinRefused(error=error, member_id=""))
             member.join_ticket = None
@@ -201,7 +201,7 @@ class ClassicGroup:
     # --- saving --------------------------------------------------------------------------------
 
     def settle(self, turn: Turn) -> None:
-        """This is what another coordinator would go on with: a finished generation, or an empty group."""
+        """Record the state that another coordinator would continue from: a finished generation, or an empty group."""
         self.settled = ClassicState(
             generation=self.generation,
             protocol_type=self.protocol_type,
@@ -213,13 +213,13 @@ class ClassicGroup:
         turn.persist = True
 
     def settle_one(self, old_id: str, member: ClassicMember, turn: Turn) -> None:
-        """In a settled generation one member has another id: thousands may come back, each costs only itself."""
+        """Change one member's id in a settled generation. Thousands may return at once, so each costs only itself."""
         members = (*(saved for saved in self.settled.members if saved.id != old_id), member.saved())
         self.settled = replace(self.settled, leader=self.leader, members=members)
         turn.persist = True
 
     def occupy(self, turn: Turn) -> None:
-        """The store must know that the group is in use, or it would let its offsets expire."""
+        """Tell the store that the group is in use. Otherwise the store would let its offsets expire."""
         self.settled = replace(self.settled, occupied=True)
         turn.persist = True
 
@@ -232,7 +232,7 @@ class ClassicGroup:
 
 
 def restored_group(group: str, state: ClassicState, turn: Turn) -> ClassicGroup:
-    """The group as its former coordinator saved it: stable, everyone's session begins anew."""
+    """The group as its former coordinator saved it: stable, with a new session for every member."""
     restored = ClassicGroup(group, state.generation)
     for saved in state.members:
         member = restored_member(saved)
@@ -243,5 +243,5 @@ def restored_group(group: str, state: ClassicState, turn: Turn) -> ClassicGroup:
     if state.members:
         restored.phase = ClassicPhase.STABLE
     elif state.occupied:
-        restored.settle(turn)  # those who were joining are not known here: it is empty, and the store should know
+        restored.settle(turn)  # members that were joining are not known here: it is empty, and the store should know
     return restored

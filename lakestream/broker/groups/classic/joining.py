@@ -1,4 +1,4 @@
-"""JoinGroup: a member comes, comes back, or repeats itself.
+"""JoinGroup: a member joins, returns, or repeats its request.
 
 new dynamic member -> (from version 4) an id first -> added, rebalance
 new static member  -> added, rebalance; or takes its instance over, mostly without a rebalance
@@ -54,8 +54,9 @@ def _check_room(group: ClassicGroup, ask: JoinAsk, turn: Turn) -> None:
 
 
 def _has_room(group: ClassicGroup, member_id: str, members_max: int) -> bool:
-    """While members join, those who have joined count, so that the last to come back are the ones left out.
-    Ids that were handed out count as well: asking for them must not be a way to fill the memory."""
+    """While members join, only the joined ones count, so that the last to return are left out.
+
+    Member ids given out in the first step count as well. Otherwise requests for ids could fill the memory."""
     if member_id == UNKNOWN_MEMBER_ID and len(group.pending) >= members_max:
         return False
     if group.phase is ClassicPhase.PREPARING:
@@ -109,7 +110,7 @@ def _rejoin(group: ClassicGroup, member: ClassicMember, ask: JoinAsk, ticket: Ti
 
 
 def _take_over(group: ClassicGroup, old_id: str, ask: JoinAsk, ticket: Ticket, turn: Turn) -> None:
-    """A static member came back with no memory of its id."""
+    """A static member returned without its member id."""
     leader_before = group.leader
     member = group.replace_static(old_id, ask.fresh_member_id, turn)
     votes_the_same = [offer.name for offer in member.offers] == [offer.name for offer in ask.offers]
@@ -131,7 +132,8 @@ def _take_over(group: ClassicGroup, old_id: str, ask: JoinAsk, ticket: Ticket, t
 
 
 def _took_over(group: ClassicGroup, member: ClassicMember, leader_before: str, can_skip: bool) -> Joined:
-    """No rebalance, so nobody should assign: older clients are kept from it by naming a leader that is gone."""
+    """Answer a takeover without a rebalance, so nobody should assign. Older clients are told a leader that is gone,
+    which keeps them from assigning."""
     if can_skip:
         answer = joined(group, member)
         return Joined(

@@ -1,4 +1,4 @@
-"""A member of a classic group: what it said when it joined, and which of its requests wait."""
+"""A member of a classic group: the values it joined with, and its waiting requests."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class ClassicMember:
     join_ticket: Ticket | None = None
     sync_ticket: Ticket | None = None
     is_new: bool = False
-    """It has not been told its id by a finished join: it cannot heartbeat, so it may expire while it waits."""
+    """No finished join has told the member its id. It cannot heartbeat, so it may expire while it waits."""
 
     @property
     def is_static(self) -> bool:
@@ -31,11 +31,11 @@ class ClassicMember:
         return self.join_ticket is not None or self.sync_ticket is not None
 
     def metadata(self, protocol: str | None) -> bytes:
-        """What the member says of itself in `protocol`."""
+        """The member's own metadata for `protocol`."""
         return next((offer.metadata for offer in self.offers if offer.name == protocol), b"")
 
     def vote(self, candidates: frozenset[str]) -> str:
-        """The member's first choice among protocols that all members know."""
+        """The member's first choice among the protocols that all members know."""
         return next(offer.name for offer in self.offers if offer.name in candidates)
 
     def told_to_leader(self, protocol: str | None) -> JoinedMember:

@@ -16,7 +16,7 @@ SYNC = Timer(TimerKind.SYNC)
 
 
 def prepare_or_go_on(group: ClassicGroup, turn: Turn) -> None:
-    """Something changed that needs a rebalance: begin one, or see whether the one under way can be completed."""
+    """A change needs a rebalance: begin one, or complete the one under way if everyone has joined."""
     if group.phase is ClassicPhase.PREPARING:
         complete_if_all_joined(group, turn)
     else:
@@ -39,7 +39,7 @@ def prepare(group: ClassicGroup, turn: Turn) -> None:
 
 
 def complete_if_all_joined(group: ClassicGroup, turn: Turn) -> None:
-    """Not during the initial delay, which is there to be waited for."""
+    """Does nothing during the initial delay."""
     if group.phase is ClassicPhase.PREPARING and group.initial is None and group.all_joined:
         complete_join(group, turn)
 
@@ -60,7 +60,7 @@ def complete_join(group: ClassicGroup, turn: Turn) -> None:
     for member in [member for member in group.members.values() if member.join_ticket is None and not member.is_static]:
         group.remove(member.id, turn)
     if group.members and not _elect_leader(group):
-        # Only static members are left and none of them came: wait for one, or for their sessions to end.
+        # Only static members are left and none of them joined. Wait for one, or for their sessions to end.
         group.deadlines.set(JOIN, turn.now_ms + group.rebalance_timeout_ms())
         return
     group.initial = None
@@ -121,7 +121,7 @@ def _become_empty(group: ClassicGroup, turn: Turn) -> None:
 
 
 def _elect_leader(group: ClassicGroup) -> bool:
-    """The leader must be someone who has joined; False if nobody has."""
+    """Make sure that the leader has joined. Returns False if nobody has."""
     leader = group.members.get(group.leader or "")
     if leader is not None and leader.join_ticket is not None:
         return True

@@ -1,4 +1,4 @@
-"""Heartbeats keep a member in, LeaveGroup takes it out, and so does a session that ends in silence."""
+"""Heartbeats, LeaveGroup and session timeouts of a classic group: how members stay and how they go."""
 
 from lakestream.broker.groups.asks import UNKNOWN_MEMBER_ID, HeartbeatAsk, LeaveAsk, Leaver, Left
 from lakestream.broker.groups.classic.group import ClassicGroup, ClassicPhase
@@ -27,7 +27,7 @@ def heartbeat(group: ClassicGroup, ask: HeartbeatAsk, turn: Turn) -> None:
 
 
 def leave(group: ClassicGroup, ask: LeaveAsk, turn: Turn) -> list[Left]:
-    """All leavers go before one rebalance begins."""
+    """Remove all leavers, then begin one rebalance."""
     left = [_leave_one(group, leaver, turn) for leaver in ask.leavers]
     if any(one.error is None for one in left):
         _go_on_without(group, turn)
@@ -35,7 +35,7 @@ def leave(group: ClassicGroup, ask: LeaveAsk, turn: Turn) -> list[Left]:
 
 
 def tick(group: ClassicGroup, turn: Turn) -> None:
-    """Whatever deadline has come by `turn.now_ms`."""
+    """Handle every deadline that has come by `turn.now_ms`."""
     for timer in group.deadlines.take_due(turn.now_ms):
         match timer.kind:
             case TimerKind.JOIN:
@@ -73,7 +73,7 @@ def _session_is_over(group: ClassicGroup, member_id: str, turn: Turn) -> None:
         return
     member = group.members.get(member_id)
     if member is None or (member.waits and not member.is_new):
-        return  # a member whose request waits here is alive; its session begins anew with the answer
+        return  # a member with a waiting request is alive; the answer starts a new session
     group.remove(member_id, turn)
     if group.phase is ClassicPhase.PREPARING:
         _complete_if_waiting(group, turn)
@@ -82,7 +82,7 @@ def _session_is_over(group: ClassicGroup, member_id: str, turn: Turn) -> None:
 
 
 def _complete_if_waiting(group: ClassicGroup, turn: Turn) -> None:
-    """Unlike someone's leaving, silence also ends an initial delay that nobody else waits out."""
+    """Unlike a leave, a session timeout also ends an initial delay that nobody else waits for."""
     if group.phase is ClassicPhase.PREPARING and group.all_joined:
         complete_join(group, turn)
 

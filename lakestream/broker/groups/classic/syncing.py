@@ -1,4 +1,4 @@
-"""SyncGroup: members wait here until the leader has brought the assignment; with it the generation is settled."""
+"""SyncGroup: members wait until the leader has brought the assignment, which settles the generation."""
 
 from lakestream.broker.groups.asks import SyncAsk, Synced, SyncRefused
 from lakestream.broker.groups.classic.group import ClassicGroup, ClassicPhase
@@ -59,7 +59,7 @@ def _park(group: ClassicGroup, member: ClassicMember, ticket: Ticket, turn: Turn
 
 
 def _settle(group: ClassicGroup, ask: SyncAsk, turn: Turn) -> None:
-    """A member that the leader forgot gets nothing, rather than what it had before."""
+    """A member that the leader left out gets nothing. It does not keep its former assignment."""
     group.phase = ClassicPhase.STABLE
     for member in group.members.values():
         member.assignment = ask.assignments.get(member.id, b"")

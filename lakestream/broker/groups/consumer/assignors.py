@@ -1,4 +1,4 @@
-"""Assignors on the server: from who reads which topics, to who reads which partitions. Pure, deterministic.
+"""Server-side assignors: from the topics that each member reads to its partitions. Pure and deterministic.
 
 range    each topic is cut into contiguous runs, in the order of the members
 uniform  everyone gets as many as everyone else, give or take one, and keeps what it had as far as that allows
@@ -13,14 +13,14 @@ from lakestream.model.group import TopicPartition
 from lakestream.model.topic import TopicId
 
 BALANCING_ROUNDS_MAX = 20
-"""Where subscriptions differ, moving goes on until nobody can be helped; this ends a case that should not exist."""
+"""Where subscriptions differ, balancing goes on until no move helps. This limit ends a case that should not exist."""
 
 
 class Subscriber(NamedTuple):
     """One member as the assignors see it."""
 
     order: str
-    """Members are put in this order: instance id, or member id. A static member keeps its place across restarts."""
+    """The sort key: instance id, or else member id. A static member keeps its place across restarts."""
     topics: frozenset[TopicId]
     had: Assignment
 
@@ -42,7 +42,7 @@ def assign_range(readers: Readers, partitions: Partitions) -> dict[str, Assignme
 
 
 def _run(place: int, subscribers: int, count: int) -> tuple[int, int]:
-    """The runs differ in length by at most one; the longer ones come first."""
+    """The run of one subscriber. Runs differ in length by at most one; the longer ones come first."""
     size, longer = divmod(count, subscribers)
     first = place * size + min(place, longer)
     return first, first + size + (1 if place < longer else 0)
@@ -65,7 +65,7 @@ def _kept(reader: Subscriber, partitions: Partitions) -> set[TopicPartition]:
 
 
 def _drop_doubles(given: dict[str, set[TopicPartition]]) -> None:
-    """Former assignments do not overlap, but nothing that follows may depend on it."""
+    """Former assignments should not overlap. The later steps do not rely on it."""
     seen: set[TopicPartition] = set()
     for held in given.values():
         held -= seen
@@ -84,7 +84,7 @@ def _unassigned(
 
 
 def _cut_to_share(given: dict[str, set[TopicPartition]], free: list[TopicPartition]) -> list[TopicPartition]:
-    """All members read the same: nobody keeps more than its share. Those who have most keep the odd ones."""
+    """All members read the same topics, so nobody keeps more than its share. Members with most keep the odd ones."""
     if not given:
         return free
     total = len(free) + sum(map(len, given.values()))
@@ -100,7 +100,7 @@ def _cut_to_share(given: dict[str, set[TopicPartition]], free: list[TopicPartiti
 
 
 def _hand_out(given: dict[str, set[TopicPartition]], free: list[TopicPartition], readers: Readers) -> None:
-    """Each free partition to whoever has least among its topic's readers; topics with few readers first."""
+    """Give each free partition to the least loaded reader of its topic. Topics with few readers go first."""
     by_topic: dict[TopicId, list[TopicPartition]] = {}
     for partition in free:
         by_topic.setdefault(partition.topic, []).append(partition)
@@ -115,7 +115,7 @@ def _hand_out(given: dict[str, set[TopicPartition]], free: list[TopicPartition],
 
 
 def _balance(given: dict[str, set[TopicPartition]], readers: Readers) -> None:
-    """Move partitions to readers that have at least two fewer. Each move makes the loads more even, so it ends."""
+    """Move partitions to readers that have at least two fewer. Each move evens out the loads, so this ends."""
     subscribers: dict[TopicId, list[str]] = {}
     for member, reader in sorted(readers.items()):
         for topic in reader.topics:

@@ -1,7 +1,7 @@
 """Members that speak the classic protocol inside a consumer group, while an application moves from one to the other.
 
-They are given what the coordinator decided, in the words of the classic protocol: the generation is their member epoch,
-nobody is leader, and a heartbeat answered with "rebalance in progress" sends them through join and sync again.
+They get the coordinator's decisions in terms of the classic protocol: the generation is their member epoch, nobody is
+leader, and a heartbeat answered with "rebalance in progress" sends them through join and sync again.
 """
 
 from dataclasses import replace
@@ -56,7 +56,7 @@ def join(group: ConsumerGroup, ask: JoinAsk, ticket: Ticket, turn: Turn) -> None
 
 
 def sync(group: ConsumerGroup, ask: SyncAsk, turn: Turn) -> Synced:
-    """Raises what Kafka would answer."""
+    """Raises the errors that Kafka would answer."""
     member, side = _classic_member(group, ask.member_id, ask.instance_id, ask.generation)
     _check_protocol(ask, side)
     if group.epoch > member.epoch and member.state is not MemberState.UNREVOKED:
@@ -70,7 +70,7 @@ def sync(group: ConsumerGroup, ask: SyncAsk, turn: Turn) -> Synced:
 
 
 def heartbeat(group: ConsumerGroup, ask: HeartbeatAsk, turn: Turn) -> None:
-    """Raises RebalanceInProgress where joining again would bring the member further, and Kafka's other errors."""
+    """Raises RebalanceInProgress if the member should join again to make progress, and Kafka's other errors."""
     member, _ = _classic_member(group, ask.member_id, ask.instance_id, ask.generation)
     group.keep_alive(member, turn)
     freed = member.state is MemberState.UNRELEASED and not group.waits_for_others(member)
@@ -86,7 +86,7 @@ def leave(group: ConsumerGroup, ask: LeaveAsk, turn: Turn) -> list[Left]:
 
 
 def partitions_of(by_name: dict[str, frozenset[int]], topics: TopicsImage) -> Assignment:
-    """Those that exist."""
+    """The partitions among these that exist."""
     return frozenset(
         TopicPartition(topic.id, index)
         for name, indexes in by_name.items()
@@ -145,7 +145,7 @@ def _join(group: ConsumerGroup, ask: JoinAsk, turn: Turn) -> Joined:
 
 
 def _checked_subscription(group: ConsumerGroup, ask: JoinAsk, turn: Turn) -> Subscription:
-    """All protocols of a consumer carry the same subscription: the first is read."""
+    """Read the first protocol: all protocols of a consumer carry the same subscription."""
     if offered_bytes(ask.offers) > turn.limits.member_bytes_max:
         raise InvalidRequest(
             f"the member's metadata has more than {turn.limits.member_bytes_max} bytes: subscribe to less"

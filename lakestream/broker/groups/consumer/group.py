@@ -1,9 +1,9 @@
 """A consumer group as data: members, the target assignment, who holds which partition, which topics are read.
 
 `epoch` rises with every change of members, subscriptions or topics; `target_epoch` is the epoch that the target was
-computed for. A target is computed when someone next heartbeats, so ten members that leave at once cost one; in a large
-group not before a pause has passed since the last one, so thousands that come at once cost a few.
-Counts of what is subscribed to are kept as members come and go, so that no heartbeat looks at all members.
+computed for. The next heartbeat after a change computes the target, so ten members that leave at once cost one
+computation. A large group also waits for a pause after the last target, so thousands that join at once cost a few. The
+group counts subscriptions as members come and go, so that no heartbeat iterates over all members.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ from lakestream.model.topic import TopicId
 
 
 class ConsumerPhase(StrEnum):
-    """Kafka's names: tools show them."""
+    """Kafka's names, since tools show them."""
 
     EMPTY = "Empty"
     ASSIGNING = "Assigning"
@@ -74,7 +74,7 @@ class ConsumerGroup:
 
     @property
     def assignor(self) -> str:
-        """What most members prefer."""
+        """The assignor that most members prefer."""
         votes = Counter(member.assignor for member in self.members.values() if member.assignor is not None)
         return max(votes, key=votes.__getitem__, default=None) or DEFAULT_ASSIGNOR
 
@@ -94,7 +94,7 @@ class ConsumerGroup:
         return member
 
     def check_room_for(self, member: ConsumerMember, limits: GroupLimits) -> None:
-        """For its subscription. Raises GroupTooLarge."""
+        """Check that the member's subscription fits. Raises GroupTooLarge."""
         before = self.members.get(member.id)
         others = self.subscribed_bytes - (0 if before is None else before.subscribed_bytes)
         if others + member.subscribed_bytes > limits.group_bytes_max:
@@ -111,14 +111,14 @@ class ConsumerGroup:
         return self.target.get(member_id, NO_PARTITIONS)
 
     def topics_of(self, member: ConsumerMember) -> frozenset[str]:
-        """Names that the member subscribes to, by list and by expression; they may not exist."""
+        """The topic names that the member subscribes to, by list and by expression. The topics may not exist."""
         return member.topics | self._matches.get(member.regex, frozenset())
 
     def subscribed(self) -> frozenset[str]:
         return frozenset(self._names).union(*self._matches.values())
 
     def waits_for_others(self, member: ConsumerMember) -> bool:
-        """Whether a partition of the member's target is held by someone else."""
+        """Whether another member still holds a partition of this member's target."""
         missing = self.target_of(member.id) - member.assigned
         return any(self.holder_of(partition) not in (None, member.id) for partition in missing)
 
@@ -138,7 +138,7 @@ class ConsumerGroup:
         self.subscribed_bytes += member.subscribed_bytes
 
     def replace(self, old_id: str, member: ConsumerMember) -> None:
-        """A static member comes back under a new id, to the partitions it had."""
+        """A static member returns under a new id and keeps its partitions."""
         target = self.target.pop(old_id, NO_PARTITIONS)
         self.remove(old_id)
         self.target[member.id] = target
@@ -163,14 +163,14 @@ class ConsumerGroup:
     # --- topics and target ---------------------------------------------------------------------
 
     def look_at_topics(self, topics: TopicsImage, *, resubscribed: bool) -> None:
-        """Raise the epoch if a subscription has changed, or the topics that are subscribed to have."""
+        """Raise the epoch if a subscription or a subscribed topic has changed."""
         if not resubscribed and topics.version == self._looked_at_version:
             return
         if self.see(topics) or resubscribed:
             self.epoch += 1
 
     def see(self, topics: TopicsImage) -> bool:
-        """Note the subscribed topics as they are now. True: they are not as they were."""
+        """Record the subscribed topics as they are now. Returns True if they have changed."""
         known = self._matches if topics.version == self._looked_at_version else {}
         self._matches = {regex: known.get(regex) or topics.matching(regex) for regex in sorted(self._expressions)}
         found = [topics.by_name[name] for name in sorted(self.subscribed()) if name in topics.by_name]
@@ -179,7 +179,7 @@ class ConsumerGroup:
         return self.seen != before
 
     def retarget_if_due(self, turn: Turn) -> None:
-        """Compute the target of the current epoch, if it has none and the last one is not too recent."""
+        """Compute the target of the current epoch, unless it has one or the last target is too recent."""
         if self.epoch == self.target_epoch:
             return
         if self._targeted_ms is None or turn.now_ms - self._targeted_ms >= turn.limits.pause_ms(len(self.members)):
@@ -204,7 +204,7 @@ class ConsumerGroup:
         self.deadlines.set(Timer(TimerKind.SESSION, member.id), turn.now_ms + timeout_ms)
 
     def watch_revocation(self, member: ConsumerMember, turn: Turn) -> None:
-        """A member that does not let go in its rebalance timeout holds up others: it is removed then."""
+        """Start the time limit of a revocation. A member that exceeds it holds up others, and is removed."""
         timer = Timer(TimerKind.REVOKE, member.id)
         if member.state is MemberState.UNREVOKED and member.classic is None:
             self.deadlines.set(timer, turn.now_ms + member.rebalance_timeout_ms)
@@ -231,7 +231,7 @@ def _uncount(counts: Counter[str], names: Iterable[str]) -> None:
 
 
 def restored_group(group: str, state: ConsumerState, turn: Turn) -> ConsumerGroup:
-    """The group as its former coordinator saved it: everyone's session begins anew."""
+    """The group as its former coordinator saved it, with a new session for every member."""
     restored = ConsumerGroup(group, state.epoch)
     restored.target_epoch, restored.target, restored.seen = state.target_epoch, dict(state.target), dict(state.seen)
     for member in state.members:

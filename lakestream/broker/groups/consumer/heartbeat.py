@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat: join, stay, change one's mind, and be led to one's partitions, all in one request.
+"""ConsumerGroupHeartbeat: one request to join, stay, change a subscription and move towards the target assignment.
 
 check -> admit (new, known, or a static member that returns) -> epoch -> target -> one step of the member
 """
@@ -29,7 +29,7 @@ from lakestream.model.errors import InvalidRequest
 
 
 def check_ask(ask: ConsumerHeartbeatAsk, limits: GroupLimits) -> None:
-    """What can be said without looking at the group, in Kafka's order. Raises InvalidRequest, UnsupportedAssignor."""
+    """Checks that need no group state, in Kafka's order. Raises InvalidRequest, UnsupportedAssignor."""
     needs_id = ask.member_id_required or ask.member_epoch > 0 or ask.member_epoch == LEAVING_EPOCH
     if needs_id and not ask.member_id.strip():
         raise InvalidRequest("MemberId can't be empty.")
@@ -83,7 +83,7 @@ def heartbeat(group: ConsumerGroup, ask: ConsumerHeartbeatAsk, turn: Turn) -> Co
 def lead_on(
     group: ConsumerGroup, member: ConsumerMember, owned: Assignment | None, turn: Turn, *, resubscribed: bool
 ) -> ConsumerMember:
-    """Bring the group's target up to date, and the member one step towards it."""
+    """Bring the group's target up to date, and move the member one step towards it."""
     group.look_at_topics(turn.topics, resubscribed=resubscribed)
     group.retarget_if_due(turn)
     target = group.target_of(member.id)
@@ -109,14 +109,14 @@ def _check_joining(ask: ConsumerHeartbeatAsk) -> None:
 
 
 def _admit(group: ConsumerGroup, ask: ConsumerHeartbeatAsk, turn: Turn) -> tuple[ConsumerMember, str | None]:
-    """The member as it was, and the id it had, if it is a static member that comes back under a new one."""
+    """The member before this heartbeat. For a static member that returns under a new id, also its former id."""
     check_room(group, ask.member_id, turn.limits)
     if ask.member_epoch != JOINING_EPOCH:
         member = group.known_member(ask.member_id, ask.instance_id)
         _check_epoch(member, ask)
         return member, None
     holder = group.instances.get(ask.instance_id) if ask.instance_id is not None else None
-    # The same id again is a repeat: its first answer was lost. Kafka lets it wait until its own session has ended.
+    # The same id again is a repeat: its first answer was lost. Kafka makes it wait until its own session has ended.
     if holder is None or holder == ask.member_id:
         return group.members.get(ask.member_id) or ConsumerMember(id=ask.member_id), None
     former = group.members[holder]
@@ -128,7 +128,7 @@ def _admit(group: ConsumerGroup, ask: ConsumerHeartbeatAsk, turn: Turn) -> tuple
 
 
 def _check_epoch(member: ConsumerMember, ask: ConsumerHeartbeatAsk) -> None:
-    """The epoch before is fine while the member holds nothing it should not: our last answer was lost."""
+    """Accept the previous epoch while the member holds nothing that it should not: our last answer was lost."""
     if ask.member_epoch == member.epoch:
         return
     is_repeat = ask.member_epoch == member.previous_epoch and ask.owned is not None and ask.owned <= member.assigned
@@ -158,6 +158,6 @@ def _with_news(member: ConsumerMember, ask: ConsumerHeartbeatAsk) -> ConsumerMem
 
 
 def _is_full(ask: ConsumerHeartbeatAsk) -> bool:
-    """Clients send everything after an error; then they are told everything as well."""
+    """Whether the member sends its whole state, as clients do after an error. The answer is complete then too."""
     subscribes = ask.topics is not None or ask.regex is not None
     return ask.rebalance_timeout_ms is not None and subscribes and ask.owned is not None

@@ -1,4 +1,4 @@
-"""Members go: they leave, fall silent, or do not let go of partitions in time."""
+"""Removal of members: they leave, fall silent, or do not release partitions in time."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,7 +10,7 @@ from lakestream.broker.groups.turn import Timer, TimerKind, Turn
 
 
 def leave(group: ConsumerGroup, ask: ConsumerHeartbeatAsk, turn: Turn) -> ConsumerHeartbeatAnswer:
-    """Epoch -1, for good; epoch -2, a static member that will be back. Raises UnknownMember, FencedInstance."""
+    """Epoch -1 leaves for good; epoch -2 is a static member that will return. Raises UnknownMember, FencedInstance."""
     member = group.known_member(ask.member_id, ask.instance_id)
     if ask.member_epoch == STATIC_LEFT_EPOCH:
         group.put(replace(member, epoch=STATIC_LEFT_EPOCH, revoking=NO_PARTITIONS))
@@ -24,7 +24,7 @@ def leave(group: ConsumerGroup, ask: ConsumerHeartbeatAsk, turn: Turn) -> Consum
 
 
 def remove(group: ConsumerGroup, member_ids: Iterable[str], turn: Turn) -> None:
-    """However many go, the epoch rises once."""
+    """Remove these members. The epoch rises once, however many they are."""
     going = [member_id for member_id in dict.fromkeys(member_ids) if member_id in group.members]
     if not going:
         return
@@ -36,5 +36,5 @@ def remove(group: ConsumerGroup, member_ids: Iterable[str], turn: Turn) -> None:
 
 
 def tick(group: ConsumerGroup, turn: Turn) -> None:
-    """Every timer of a consumer group means the same: this member has had its time."""
+    """Remove every member with a due timer. All timers of a consumer group mean that the member's time is up."""
     remove(group, (timer.member_id for timer in group.deadlines.take_due(turn.now_ms)), turn)

@@ -1,10 +1,10 @@
-"""One step of a member towards its target assignment: what it keeps, must let go, and may have now.
+"""One step of a member towards its target assignment: what it keeps, what it must release, what it may have now.
 
     STABLE      has its target, or goes for a new one
     UNREVOKED   was told to let partitions go; stays in its epoch until it says that it has
     UNRELEASED  is in the target's epoch, but some partitions are still held by others
 
-A partition is given only when nobody else holds it, so no moment has two readers.
+A partition is given only when nobody else holds it, so it never has two readers.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ HolderOf = Callable[[TopicPartition], str | None]
 def reconcile(
     member: ConsumerMember, *, target: Assignment, target_epoch: int, owned: Assignment | None, holder_of: HolderOf
 ) -> ConsumerMember:
-    """`owned` is what the member says it has; None: it did not say."""
+    """`owned` is the member's own account of its partitions; None if it gave none."""
     if member.state is MemberState.STABLE and member.epoch == target_epoch:
         return member
     if member.state is MemberState.UNREVOKED and _still_owns(member.revoking, owned):

@@ -1,1 +1,1 @@
-"""The state that a group saves, and its bytes."""
+"""The saved state of a group, as values and as bytes."""

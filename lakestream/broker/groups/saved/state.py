@@ -1,7 +1,7 @@
-"""What a group must remember to be taken over by another broker: frozen values, saved as one piece.
+"""The state that another broker needs to take over a group: frozen values, saved as one piece.
 
-Sessions, parked requests and handed-out member ids are not here: they begin anew with a new coordinator, as in Kafka.
-The bytes are made in state_codec.
+Sessions, waiting requests and pending member ids are not part of it: they start over with a new coordinator, as in
+Kafka. state_codec turns the state into bytes.
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,11 +17,11 @@ NO_PARTITIONS: Assignment = frozenset()
 JOINING_EPOCH = 0
 LEAVING_EPOCH = -1
 STATIC_LEFT_EPOCH = -2
-"""A static member that said it will be back: it keeps its partitions until its session ends."""
+"""A static member announced that it will return. It keeps its partitions until its session ends."""
 
 
 class ProtocolOffer(NamedTuple):
-    """An assignment protocol that a classic member can work with, and what it says of itself in it."""
+    """An assignment protocol that a classic member can work with, and the member's metadata in it."""
 
     name: str
     metadata: bytes
@@ -48,7 +48,7 @@ class SavedClassicMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassicState:
-    """A generation that was settled: everyone's assignment in it. Without members the group is empty."""
+    """A settled generation with everyone's assignment. Without members the group is empty."""
 
     generation: int = 0
     protocol_type: str | None = None
@@ -63,18 +63,18 @@ class ClassicState:
 
 
 class MemberState(IntEnum):
-    """How far a member is with its assignment. Stored: numbers are never reused."""
+    """A member's progress towards its assignment. Stored, so numbers are never reused."""
 
     STABLE = 0
     UNREVOKED = 1
-    """It was asked to let partitions go and has not said that it did."""
+    """The member was asked to release partitions and has not confirmed it."""
     UNRELEASED = 2
-    """Some of its partitions are still held by others."""
+    """Other members still hold some of its partitions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassicSide:
-    """What is known of a member that speaks the classic protocol inside a consumer group."""
+    """The data of a member that speaks the classic protocol inside a consumer group."""
 
     session_timeout_ms: int
     offers: tuple[ProtocolOffer, ...]
@@ -100,7 +100,7 @@ class ConsumerMember:
 
     @property
     def held(self) -> Assignment:
-        """Partitions that nobody else may be given."""
+        """Partitions that no other member may be given."""
         return self.assigned | self.revoking
 
     @property

@@ -7,10 +7,10 @@
                  previous_epoch, state, assigned, revoking, null | [session_ms, [[name, metadata] ...]]] ...]]
     assignment in a consumer group  [[topic id, [index ...]] ...]
 
-Sets are sorted, so that equal states have equal bytes. A golden file holds each version for ever.
+Sets are sorted, so that equal states have equal bytes. A golden file keeps each version for ever.
 
-A coordinator keeps a StateWriter per group: of a group of thousands, of which one member has changed, only that member
-is written anew; the bytes of the others are remembered.
+A coordinator keeps a StateWriter per group. When one member of a group of thousands has changed, the writer encodes
+only that member, and reuses the remembered bytes of the others.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -75,7 +75,7 @@ def decode_state(data: bytes) -> GroupState:
 def _remembered(
     known: dict[str, tuple[object, bytes]], values: Mapping[str, T], fields: Callable[[T], Any]
 ) -> Sequence[bytes]:
-    """The bytes of each value, written now only if it is not the one (values never change) that was written before."""
+    """The bytes of each value. Values never change, so the same object as in the last call is not encoded again."""
     before = dict(known)
     known.clear()
     for name, value in values.items():

@@ -1,1 +1,1 @@
-"""Topics as groups see them."""
+"""The topics that groups can subscribe to, as of one moment."""

@@ -1,4 +1,4 @@
-"""The broker's topic directory as groups see it: one image per version, made when first asked for."""
+"""Topic images for groups from the broker's topic directory: one image per version, made on first use."""
 
 from lakestream.broker.directory import Directory
 from lakestream.broker.groups.topics.topics import NO_TOPICS, TopicImage, TopicsImage

@@ -1,7 +1,8 @@
-"""Topics as groups see them: names, ids and numbers of partitions as of one moment, and which match an expression.
+"""Topic images for groups: names, ids and partition counts as of one moment, and matching by expression.
 
-Expressions are RE2's, as in Kafka (KIP-848 names it for this reason): matching takes time linear in the name, whatever
-the expression, so a hostile one can cost nothing but its own compilation, which RE2 bounds too. Arrow brings RE2 along.
+Expressions are RE2's, as in Kafka (KIP-848 names RE2 for this reason). Matching takes time linear in the name, whatever
+the expression. So a hostile expression costs no more than its own compilation, which RE2 limits too. Arrow contains
+RE2.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +23,7 @@ class TopicImage(NamedTuple):
 
 
 class TopicsImage:
-    """Never changes; a new one is made when `version` of the topics has risen."""
+    """Immutable. A new image is made when the `version` of the topics has risen."""
 
     def __init__(self, version: int, topics: Iterable[TopicImage]) -> None:
         self.version = version
@@ -30,8 +31,8 @@ class TopicsImage:
         self.by_id: Mapping[TopicId, TopicImage] = {topic.id: topic for topic in self.by_name.values()}
 
     def matching(self, regex: str) -> frozenset[str]:
-        """Names that match as a whole. Raises InvalidRegularExpression."""
-        _matches(pa.array([""], type=pa.string()), regex, regex)  # alone: what is put around it must not repair it
+        """The names that match as a whole. Raises InvalidRegularExpression."""
+        _matches(pa.array([""], type=pa.string()), regex, regex)  # alone, so that the wrapper cannot repair it
         matches = _matches(self._names, rf"\A(?:{regex})\z", regex)
         return frozenset(self._names.filter(matches).to_pylist())
 

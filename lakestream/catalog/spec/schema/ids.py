@@ -3,8 +3,8 @@
     id 1, address struct<street, city>, tags list<string>
     -> id=1 address=2 tags=3, then inside: street=4 city=5, tags' element=6
 
-Fields of one struct are numbered together before anything inside them. That is the order of Iceberg's own library, and
-engines that create a table expect to find its columns numbered so.
+Fields of one struct are numbered together before anything inside them. Iceberg's own library uses this order, and
+engines that create a table expect it.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def mapped(fresh_of: dict[int, int], id: int, what: str) -> int:
 
 
 def field_ids(schema: Json) -> list[int]:
-    """Every id that the schema uses, nested ones too. Raises InvalidTableChange if one is used twice."""
+    """Every id in the schema, including nested ones. Raises InvalidTableChange if one is used twice."""
     found = list(_ids_in(schema))
     if len(set(found)) != len(found):
         raise InvalidTableChange("the schema uses a field id twice: give every field its own")
@@ -45,13 +45,13 @@ def field_ids(schema: Json) -> list[int]:
 
 
 def fields_by_id(schema: Json) -> dict[int, Json]:
-    """The schema's fields, those of nested structs too, by their id; elements, keys and values of lists and maps as
+    """The schema's fields by id, including those of nested structs. Elements, keys and values of lists and maps are
     fields without a name."""
     return {field["id"]: field for field in _fields_in(schema)}
 
 
 def ids_of_one_value(struct: Json) -> Iterator[int]:
-    """Of the fields that have one value in each row: those that are not in a list or a map."""
+    """The ids of fields that have one value in each row: those outside of lists and maps."""
     for field in wanted_objects(struct, "fields"):
         yield wanted(field, "id", int)
         if isinstance(field.get("type"), dict) and field["type"].get("type") == "struct":

@@ -1,8 +1,8 @@
-"""Names of columns in full: what is inside another is named after it, with a dot between.
+"""Full names of columns: a nested column's name starts with its parent's, with a dot between.
 
     s struct<x>, l list<struct<y>>, m map<string, int>  ->  s  s.x  l  l.element  l.element.y  m  m.key  m.value
 
-Iceberg's own library finds columns by these, and loads no table that has one of them twice.
+Iceberg's own library finds columns by these names, and does not load a table that has one of them twice.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from lakestream.model.table_errors import InvalidTableChange
 class _Named(NamedTuple):
     full: str
     short: str
-    """Without the words for what is in lists and maps: `l.y`, which is understood too."""
+    """Without the words for parts of lists and maps: `l.y`, which readers understand too."""
     id: int
 
 
 def check_names(schema: Json) -> None:
-    """Raises InvalidTableChange where two columns have the same name in full."""
+    """Raises InvalidTableChange if two columns have the same full name."""
     seen = set()
     for one in _named(schema):
         if one.full in seen:
@@ -31,7 +31,7 @@ def check_names(schema: Json) -> None:
 
 
 def ids_by_name(schema: Json) -> dict[str, int]:
-    """Every name by which a reader finds a column."""
+    """Every name under which a reader finds a column."""
     found = list(_named(schema))
     return {one.short: one.id for one in found} | {one.full: one.id for one in found}
 

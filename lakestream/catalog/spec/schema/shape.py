@@ -1,6 +1,6 @@
-"""Whether a schema is one that readers can read: every field whole, every type one of the specification.
+"""Checks that readers can read a schema: every field complete, every type known to the specification.
 
-A schema that is kept can never be taken back by those who cannot read it: they cannot load the table either.
+A reader that cannot read a schema cannot load the table, so it could not remove the schema either.
 """
 
 import re
@@ -17,7 +17,7 @@ _PRIMITIVE = re.compile(
     r"|geometry(\(\s*[^()\s][^()]*\))?"
     r"|geography(\(\s*[^(),\s][^(),]*(,\s*(?i:spherical|vincenty|thomas|andoyer|karney)\s*)?\))?"
 )
-"""As every reader understands them: not all of them know other spaces, or capitals."""
+"""In the spelling that every reader understands: not all accept other spaces, or capitals."""
 _DECIMAL = re.compile(r"decimal\(([0-9]+),\s*([0-9]+)\)")
 _DIGITS_MAX = 38
 _UNKNOWN = "unknown"
@@ -72,7 +72,7 @@ def _check_digits(type: str) -> None:
 
 
 def _check_identifiers(schema: Json) -> None:
-    """Rows are told apart by single values that all of them have, and that equal themselves: floats need not."""
+    """Identifier fields must be single values that every row has and that equal themselves, which floats need not."""
     if "identifier-field-ids" not in schema:
         return
     possible = set(_required_values(schema))

@@ -1,4 +1,4 @@
-"""A table while updates are being applied to it: the next metadata, and what the updates so far have added.
+"""A table while updates are applied to it: the next metadata, and the parts that the updates have added.
 
 `-1` in an update means 'the one added last in this change', so a draft remembers those.
 """
@@ -15,14 +15,14 @@ LAST_ADDED = -1
 @dataclass(slots=True, kw_only=True)
 class Draft:
     metadata: Metadata
-    """Its own outermost object; everything inside is shared with the metadata it came from and only replaced."""
+    """The draft owns the outermost object. Everything inside is shared with the original metadata and only replaced."""
     now_ms: int
     last_schema_id: int | None = None
     last_spec_id: int | None = None
     last_order_id: int | None = None
     last_version_id: int | None = None
     snapshot_ids: AbstractSet[int] = frozenset()
-    """Of all that the table has by now."""
+    """The ids of all snapshots that the table has by now."""
     added_snapshots: set[int] = field(default_factory=set)
     has_removed_snapshots: bool = False
 
@@ -36,7 +36,7 @@ class Draft:
 
 
 def meant_id(id: int, last_added: int | None, what: str) -> int:
-    """The id an update means. Raises InvalidTableChange where -1 means one that was not added."""
+    """The id that an update means. Raises InvalidTableChange if -1 refers to nothing that was added."""
     if id != LAST_ADDED:
         return id
     if last_added is None:

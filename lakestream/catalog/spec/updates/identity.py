@@ -1,4 +1,4 @@
-"""What a table is: its uuid, format version, location, properties and keys."""
+"""Updates of a table's identity: uuid, format version, location, properties and encryption keys."""
 
 import base64
 import re
@@ -23,7 +23,7 @@ def assign_uuid(draft: Draft, update: Json, *, name: str = "table-uuid") -> None
 
 
 def checked_uuid(uuid: str) -> str:
-    """As it is kept. Raises InvalidTableChange."""
+    """The uuid in the stored form. Raises InvalidTableChange."""
     if not _UUID.fullmatch(uuid):
         raise InvalidTableChange(f"{shown(uuid)} is no uuid: leave it out, or send 32 hexadecimal digits in 5 groups")
     return uuid.lower()

@@ -1,4 +1,4 @@
-"""How data is laid out: partition specs and sort orders, added under a new id (or found again) and made the default."""
+"""Updates of partition specs and sort orders: added under a new id (or found again) and made the default."""
 
 from lakestream.catalog.spec.updates.draft import Draft, meant_id, without
 from lakestream.catalog.spec.updates.sources import check_partition_sources, check_sort_sources, source_id
@@ -14,7 +14,7 @@ _NULL_ORDERS = ("nulls-first", "nulls-last")
 def add_spec(draft: Draft, update: Json) -> None:
     spec = wanted(update, "spec", dict)
     fields = checked_partition_fields(spec)
-    # Of every schema: a change may add a spec before it makes its schema current.
+    # From any schema: a change may add a spec before it makes its schema current.
     check_partition_sources(fields, draft.objects("schemas"))
     specs = draft.objects("partition-specs")
     same = next((known for known in specs if _spec_fields(known["fields"]) == _spec_fields(fields)), None)
@@ -68,7 +68,7 @@ def set_default_sort_order(draft: Draft, update: Json) -> None:
 
 
 def checked_partition_fields(spec: Json) -> list[Json]:
-    """The fields of a spec that someone sent. Raises InvalidTableChange for one that readers could not use."""
+    """The fields of a spec in a request. Raises InvalidTableChange for one that readers could not use."""
     fields = wanted_objects(spec, "fields")
     for field in fields:
         _check_field(field)
@@ -100,7 +100,7 @@ def _check_field(field: Json) -> None:
 
 
 def _with_field_ids(draft: Draft, fields: list[Json]) -> list[Json]:
-    """Fields that come without an id get that of the same field in an earlier spec, or the next one."""
+    """Fields without an id get that of the same field in an earlier spec, or the next one."""
     known = {
         _spec_field(field): field["field-id"] for spec in draft.objects("partition-specs") for field in spec["fields"]
     }

@@ -1,4 +1,4 @@
-"""Schemas: added under a new id (or found again), made current, removed when unused."""
+"""Updates of schemas: added under a new id (or found again), made current, removed when unused."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Whether snapshots, refs and statistics are such that readers can read them: every part whole, and of its kind.
+"""Checks that readers can read snapshots, refs and statistics: every part present and of the right type.
 
-Readers of a metadata file stop at the first that is not, and the table is lost to them.
+Readers of a metadata file fail on the first bad one, and then cannot load the table.
 """
 
 from collections.abc import Set as AbstractSet
@@ -48,7 +48,7 @@ def check_snapshot(snapshot: Json, format_version: int) -> None:
 
 
 def check_ref(name: str, ref: Json, snapshot_ids: AbstractSet[int]) -> None:
-    """A branch or tag of a table with these snapshots. Raises InvalidTableChange."""
+    """Check a branch or tag of a table with these snapshots. Raises InvalidTableChange."""
     id, kind = wanted(ref, "snapshot-id", int), wanted(ref, "type", str)
     if id not in snapshot_ids:
         raise InvalidTableChange(f"'{name}' cannot name snapshot {id}, which the table does not have")
@@ -59,7 +59,7 @@ def check_ref(name: str, ref: Json, snapshot_ids: AbstractSet[int]) -> None:
 
 
 def check_statistics(file: Json, kind: str) -> None:
-    """`kind` is where a table lists them. Raises InvalidTableChange."""
+    """`kind` is the table's list that holds them. Raises InvalidTableChange."""
     wanted(file, "snapshot-id", int)
     wanted(file, "statistics-path", str)
     wanted_count(file, "file-size-in-bytes")
@@ -74,7 +74,7 @@ def _check_summary(snapshot: Json) -> None:
 
 
 def _check_row_ids(snapshot: Json) -> None:
-    """Of rows whose first has an id there is a number; snapshots from before version 3 have neither."""
+    """A snapshot with a first row id has a number of rows; snapshots from before version 3 have neither."""
     has_ids = snapshot.get("first-row-id") is not None
     if has_ids:
         wanted_count(snapshot, "first-row-id")

@@ -1,7 +1,7 @@
-"""Snapshots come, get names (branches and tags) and go.
+"""Updates of snapshots and of their names (branches and tags): add, set, remove.
 
-The snapshot log is the history of `main`: an entry each time it moves. A snapshot that `main` only passed through in
-one change leaves no entry, and where a logged snapshot has gone, so has all history before it.
+The snapshot log is the history of `main`: it gets an entry each time `main` moves. A snapshot that `main` only passed
+through in one change leaves no entry. When a logged snapshot is removed, all history before it goes too.
 """
 
 from lakestream.catalog.spec.updates.draft import Draft
@@ -16,7 +16,7 @@ _NOT_OF_THE_REF = ("action", "ref-name")
 
 
 def add_snapshot(draft: Draft, update: Json) -> None:
-    # Readers take null for a part of another kind, and what is not there for none.
+    # Readers reject null as a value of the wrong type, and take a missing part for none.
     snapshot = {name: part for name, part in wanted(update, "snapshot", dict).items() if part is not None}
     check_snapshot(snapshot, draft.format_version)
     id, made_ms = snapshot["snapshot-id"], snapshot["timestamp-ms"]
@@ -73,12 +73,12 @@ def remove_statistics(draft: Draft, update: Json, *, kind: str = "statistics") -
 
 
 def settle_snapshot_log(draft: Draft) -> None:
-    """Once all updates are applied: what stays of the history of `main`."""
+    """Update the history of `main` after all updates are applied."""
     current = draft.metadata.get("current-snapshot-id", NO_SNAPSHOT)
     passed_through = draft.added_snapshots - {current}
     if not passed_through and not draft.has_removed_snapshots:
         draft.metadata["snapshot-log"] = draft.objects("snapshot-log")
-        return  # all of it, as after most commits: an old table's is long
+        return  # nothing is removed, as after most commits: an old table's log is long
     log: list[Json] = []
     for entry in draft.objects("snapshot-log"):
         if entry["snapshot-id"] not in draft.snapshot_ids:
@@ -100,7 +100,7 @@ def _check_sequence_number(draft: Draft, snapshot: Json) -> None:
 
 
 def _take_row_ids(draft: Draft, snapshot: Json) -> None:
-    """Row ids that a snapshot gives to its rows are never given again."""
+    """Row ids that a snapshot assigned are never assigned again."""
     if draft.format_version < FIRST_ROW_LINEAGE_VERSION:
         return
     first, next_id = wanted_count(snapshot, "first-row-id"), draft.metadata.get("next-row-id", 0)

@@ -1,7 +1,7 @@
-"""What a table is laid out by, and its columns: partition and sort fields are made from them, and share their names.
+"""Checks that partition and sort fields fit the table's columns, which they derive from and share names with.
 
-Iceberg's own library binds every spec and the default order to the current schema whenever it loads a table, so one
-that does not fit would lock it out of the table.
+Iceberg's own library binds every spec and the default order to the current schema whenever it loads a table. One that
+does not fit would lock it out of the table.
 """
 
 from lakestream.catalog.spec.schema.ids import fields_by_id, ids_of_one_value
@@ -14,7 +14,7 @@ _NO_SCHEMA: Json = {"type": "struct", "fields": []}
 
 
 def source_id(field: Json) -> int:
-    """The column from which a partition or sort field is made. Raises InvalidTableChange."""
+    """The source column of a partition or sort field. Raises InvalidTableChange."""
     if "source-ids" in field and field["source-ids"] != [field.get("source-id")]:
         raise InvalidTableChange(
             f"{shown(field['source-ids'])} cannot be 'source-ids', which few readers know: leave them out, "
@@ -24,7 +24,7 @@ def source_id(field: Json) -> int:
 
 
 def check_partition_sources(fields: list[Json], schemas: list[Json]) -> None:
-    """Raises InvalidTableChange where a partition field cannot be made from a column of these schemas."""
+    """Raises InvalidTableChange if a partition field cannot derive from a column of these schemas."""
     columns = _columns(schemas)
     of_one_value = {id for schema in schemas for id in ids_of_one_value(schema)}
     for field in fields:
@@ -48,12 +48,12 @@ def check_sort_sources(fields: list[Json], schemas: list[Json]) -> None:
 
 
 def check_compatible(metadata: Metadata) -> None:
-    """Of a whole table: what it is laid out by fits its current schema. Raises InvalidTableChange."""
+    """Check that a whole table's spec and order fit its current schema. Raises InvalidTableChange."""
     schema = by_id(metadata.get("schemas") or [], "schema-id", metadata.get("current-schema-id", 0)) or _NO_SCHEMA
     specs, orders = metadata.get("partition-specs") or [], metadata.get("sort-orders") or []
     spec = by_id(specs, "spec-id", metadata.get("default-spec-id", 0)) or {"fields": []}
     order = by_id(orders, "order-id", metadata.get("default-sort-order-id", 0)) or {"fields": []}
-    # A field of version 1 that is no longer wanted becomes void, and its column may go.
+    # A field of version 1 that is no longer wanted becomes void, and its column may be dropped.
     kept = [field for field in wanted_objects(spec, "fields") if field.get("transform") != VOID]
     check_partition_sources(kept, [schema])
     check_sort_sources(wanted_objects(order, "fields"), [schema])
@@ -64,7 +64,7 @@ def check_compatible(metadata: Metadata) -> None:
 
 
 def _check_earlier(field: Json, columns: dict[int, Json]) -> None:
-    """Specs that are no longer the default may be of columns that have gone."""
+    """The columns of former specs may be gone."""
     if (column := columns.get(source_id(field))) is not None:
         check_transform(wanted(field, "transform", str), column["type"])
 

@@ -1,1 +1,1 @@
-"""Checks of a whole metadata file that somebody offers to the catalog."""
+"""Checks of a whole metadata file that a client offers to the catalog."""

@@ -1,4 +1,4 @@
-"""All snapshots, refs, statistics and logs of a table that was made elsewhere: each whole, and all of the same table.
+"""Checks all snapshots, refs, statistics and logs of a table from elsewhere: each complete, and consistent together.
 
 refs -> snapshots <- current-snapshot-id          sequence numbers <= last-sequence-number          logs in order
 """
@@ -13,7 +13,7 @@ from lakestream.model.table import MAIN_BRANCH
 from lakestream.model.table_errors import InvalidTableChange
 
 _CLOCKS_APART_MS = 60_000
-"""By so much an entry may be earlier than the one before it: Iceberg's own library allows for it."""
+"""An entry may be earlier than the one before it by this much, as in Iceberg's own library."""
 
 
 def check_whole_history(metadata: Metadata) -> None:

@@ -1,6 +1,6 @@
-"""All schemas, partition specs and sort orders of a table that was made elsewhere: each such as an update could add it.
+"""Checks all schemas, partition specs and sort orders of a table from elsewhere, by the rules for adding them.
 
-Readers look at every one of them, not only at those in use.
+Readers check every one of them, not only those in use.
 """
 
 from lakestream.catalog.spec.updates.identity import FORMAT_VERSIONS

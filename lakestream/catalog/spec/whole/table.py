@@ -1,9 +1,9 @@
-"""A table's metadata, whole: what every version of the format has by now, and what a file must have to be taken up.
+"""Checks a table's whole metadata, and completes old files with the parts that every format version has by now.
 
     version 1 from before there were lists and refs  ->  completed  ->  the same table as readers understand it
 
-Readers make up for what old files have not: the one schema is schema 0, the current snapshot is where main is. A change
-made by such a reader takes this for granted, so it is applied to the same.
+Readers supply what old files lack: the one schema is schema 0, the current snapshot is the head of main. Such a
+reader's change relies on this, so it is applied to the completed table.
 """
 
 from lakestream.catalog.spec.updates.identity import (
@@ -35,11 +35,11 @@ _NEVER_NULL = (
     *("schemas", "partition-specs", "sort-orders", "properties", "refs", "snapshots"),
     *("snapshot-log", "metadata-log", "statistics", "partition-statistics", "encryption-keys"),
 )
-"""Where Java's reader or PyIceberg takes null for a value of the wrong kind. What old files have not is not there."""
+"""Fields in which Java's reader or PyIceberg rejects null. Old files leave such fields out."""
 
 
 def completed(metadata: Metadata) -> Metadata:
-    """The same table with all that a reader would make up for; most tables are whole, and themselves."""
+    """The same table with the parts that a reader would supply. Most tables are complete, and returned as they are."""
     for name, made in _MADE_UP.items():
         if metadata.get(name) is None:
             metadata = metadata | made(metadata)
@@ -47,7 +47,7 @@ def completed(metadata: Metadata) -> Metadata:
 
 
 def check_offered(metadata: Metadata) -> None:
-    """A file that someone wants to be a table. Raises InvalidTableChange for one that nobody could read, or change."""
+    """Check a file that a client offers as a table. Raises InvalidTableChange if nobody could read or change it."""
     for name in _NEVER_NULL:
         if name in metadata and metadata[name] is None:
             raise InvalidTableChange(f"'{name}' of the table is null, where readers stop: leave it out of the file")
@@ -62,7 +62,7 @@ def check_offered(metadata: Metadata) -> None:
 
 
 def check_whole(metadata: Metadata) -> None:
-    """Raises InvalidTableChange for a table that nobody could read, or change."""
+    """Raises InvalidTableChange for a table that nobody could read or change."""
     version = wanted(metadata, "format-version", int)
     if version not in FORMAT_VERSIONS:
         raise InvalidTableChange(f"there is no format version {version}: use one of {FORMAT_VERSIONS}")
@@ -81,7 +81,7 @@ def check_whole(metadata: Metadata) -> None:
 
 
 def _check_numbered(spec: Json, *, may_be_missing: bool) -> None:
-    """Where no field has an id, readers of version 1 number them all; they do not guess some."""
+    """If no field has an id, readers of version 1 number them all. They do not guess some."""
     numbered = ["field-id" in field for field in wanted_objects(spec, "fields")]
     if not all(numbered) and (any(numbered) or not may_be_missing):
         raise InvalidTableChange("a partition field has no 'field-id': write the file anew, with one for each")
@@ -106,7 +106,7 @@ def _specs(metadata: Metadata) -> Metadata:
 
 
 def _has_partition_ids(metadata: Metadata) -> bool:
-    """Fields of version 1 may have none."""
+    """Partition fields of version 1 may have no ids."""
     fields = (field for spec in wanted_objects(metadata, "partition-specs") for field in wanted_objects(spec, "fields"))
     return metadata.get("last-partition-id") is not None and all("field-id" in field for field in fields)
 
@@ -119,7 +119,7 @@ def _partition_ids(metadata: Metadata) -> Metadata:
 
 
 def _numbered(fields: list[Json]) -> list[Json]:
-    """Each spec counts its own fields."""
+    """Each spec numbers its own fields."""
     return [
         {"field-id": PARTITION_FIELD_ID_BEFORE_FIRST + number, **field} for number, field in enumerate(fields, start=1)
     ]
