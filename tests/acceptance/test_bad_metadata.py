@@ -15,6 +15,10 @@ from tests.integration.up_process import Done, Up, lakestream
 from .broker_process import broker_pids
 
 
+LONG_LEASE = ("--set", "broker.lease_ms=30000")
+"""A broker on a busy machine keeps it although it cannot renew it while the tables are locked."""
+
+
 @pytest.fixture(scope="module")
 def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with a record in it. Tests work on copies."""
@@ -80,7 +84,7 @@ def test_a_damaged_metadata_file_is_refused_and_left_alone(damage: str, data: Pa
 
 def test_the_tables_locked_by_someone_else_delay_producers_and_nothing_more(data: Path) -> None:
     """An administrator's open transaction: reading goes on, producing waits, and then it is as if nothing had been."""
-    with Up(data) as up, WireClient(up.kafka) as client:
+    with Up(data, *LONG_LEASE) as up, WireClient(up.kafka) as client:
         started = broker_pids(up)
         intruder = sqlite3.connect(data / "metadata.db", isolation_level=None)
         intruder.execute("BEGIN IMMEDIATE")
