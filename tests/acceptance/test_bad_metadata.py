@@ -14,7 +14,6 @@ from tests.integration.up_process import Done, Up, lakestream
 
 from .broker_process import broker_pids
 
-
 LONG_LEASE = ("--set", "broker.lease_ms=30000")
 """A broker on a busy machine keeps it although it cannot renew it while the tables are locked."""
 
