@@ -26,7 +26,7 @@ MEMBERS_MAX = 5_000
 PARTITIONS = 64
 SLACK_BYTES = 192 << 20
 """A member is some kilobytes, its request under way as much again; the rest is a burst in the allocator's hands."""
-QUICK = {"group.members_max": MEMBERS_MAX, "group.initial_rebalance_delay_ms": 1_000}
+QUICK = {"group.members_max": MEMBERS_MAX, "group.initial_rebalance_delay_ms": 5_000}
 
 
 @pytest.fixture(scope="module")
