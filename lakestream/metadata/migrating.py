@@ -1,4 +1,4 @@
-"""Which migrations a store still needs, and when it must be refused.
+"""Select the migrations that a store still needs, and refuse a store of a newer version.
 
     files NNNN_what.sql  ->  migrations of a dialect  ->  those above the store's number, in order
 

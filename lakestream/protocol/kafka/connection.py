@@ -45,8 +45,7 @@ JOINED_PART_BYTES_MAX = 4 * 1024
 """In a longer response, parts up to this length are joined with their neighbours; longer ones are sent as they are."""
 
 PARTS_PER_TURN = 4 * 1024
-"""Parts of a long response encoded without a pause: a millisecond or two. They are joined before the next ones are
-made."""
+"""Parts of a long response that are encoded without a pause: a millisecond or two."""
 
 API_VERSIONS = 18
 UNSUPPORTED_VERSION = 35
