@@ -35,7 +35,7 @@ READS_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableContents:
-    """What the table's metadata says about the log's files and about other files."""
+    """Facts from the table's metadata about the log's files and about other files."""
 
     last_commit_ms: int | None
     files: int

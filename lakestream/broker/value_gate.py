@@ -1,7 +1,7 @@
 """The gate for values and keys: check them against the topic's schemas, and refuse a batch that does not fit.
 
-It checks topics with `lakestream.validate`. It checks keys only if the topic says what they are. It runs after the gate
-for batches, so the batches it opens are sound.
+It checks topics with `lakestream.validate`. It checks keys only if the topic has a format for them. It runs after the
+gate for batches, so the batches it opens are sound.
 """
 
 from dataclasses import dataclass

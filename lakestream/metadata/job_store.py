@@ -42,7 +42,7 @@ class JobStore(Protocol):
         """The current holder of the lease."""
         ...
 
-    # --- what there is to do -------------------------------------------------------------------
+    # --- debts and requests --------------------------------------------------------------------
 
     async def topics_without_table(self) -> list[TopicId]: ...
 
@@ -66,7 +66,7 @@ class JobStore(Protocol):
         """Close the requests for these topics: they are compacted, or nothing is left to do for them."""
         ...
 
-    # --- what the log no longer needs ----------------------------------------------------------
+    # --- files the log no longer needs ---------------------------------------------------------
 
     async def trimmed_topics(self) -> list[TrimmedTopic]:
         """Topics with a table whose logs no longer begin at 0, by id."""
@@ -87,7 +87,7 @@ class JobStore(Protocol):
         """Move the table's pointer and the topic's places together. Returns the metadata location that the commit
         made current; a repeated commit changes nothing and returns what the first one did.
 
-        For each partition the range must continue what is in the table: it starts at `tabled_until`, or above it where
+        For each partition the range must continue the table's contents: it starts at `tabled_until`, or above it where
         everything in between lies below `log_start`. The WAL spans inside become file spans, their segments are
         released, `tabled_until` becomes the range's end. File spans wholly below `log_start` are left out.
 

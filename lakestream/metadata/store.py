@@ -182,7 +182,7 @@ class MetadataStore(Protocol):
     # --- producers ---------------------------------------------------------------------------
 
     async def take_producer_ids(self, count: int) -> range:
-        """A block of ids that nobody else will be given."""
+        """A block of ids that no other caller gets."""
         ...
 
     async def forget_producers(self, idle_for_ms: int, limit: int) -> int:

@@ -1,6 +1,6 @@
 """Open the SQLite file, and translate SQLite's errors into ours.
 
-WAL mode lets readers go on while someone writes; synchronous=FULL makes a commit durable before it returns.
+WAL mode lets readers continue during a write; synchronous=FULL makes a commit durable before it returns.
 """
 
 import sqlite3

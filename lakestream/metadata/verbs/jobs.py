@@ -81,7 +81,7 @@ class JobVerbs(Verbs):
         )
         return None if row is None else str(row[0])
 
-    # --- what there is to do -------------------------------------------------------------------
+    # --- debts and requests --------------------------------------------------------------------
 
     @reads
     def topics_without_table(self) -> Steps[list[TopicId]]:
@@ -127,7 +127,7 @@ class JobVerbs(Verbs):
     def answer_compactions(self, topics: Sequence[TopicId]) -> Steps[None]:
         yield from for_each({"topic": topics}, _GRANT)
 
-    # --- what the log no longer needs ----------------------------------------------------------
+    # --- files the log no longer needs ---------------------------------------------------------
 
     @reads
     def trimmed_topics(self) -> Steps[list[TrimmedTopic]]:

@@ -8,7 +8,7 @@ A handler takes the decoded request and returns the response, or None to send no
 has the types of both. There are two ways to run, and an API chooses one:
 
     handle    async. Awaited in arrival order: the connection's next request starts when this one has finished.
-              With `overlaps=True` (Fetch) it is started in arrival order and its waits overlap with what follows.
+              With `overlaps=True` (Fetch) it is started in arrival order and its waits overlap with later requests.
     start     Runs without a task. Called in arrival order. It returns a response, an asyncio.Future of a response, or
               a `Later`: a future of anything, and the function that makes a response of it. If admission itself must
               wait, for instance for validation in a thread, start returns a coroutine of one of these. The session
@@ -77,7 +77,7 @@ class Api:
     versions: tuple[int, int]
     """Lowest and highest version served."""
     needs: Needs
-    """What the caller must be allowed to do: Apache Kafka documents it in "Operations and Resources on Protocols"."""
+    """The access that the caller needs. Apache Kafka documents it in "Operations and Resources on Protocols"."""
     advertised_min: int | None = None
     """Lowest version advertised to clients, where some insist on a lower one than is served (Produce: 0)."""
     handle: Handle | None = None

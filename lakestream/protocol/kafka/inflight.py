@@ -72,7 +72,7 @@ class InflightBytes:
         return self._ahead is waiter
 
     def arrived(self, count: int, waiter: RoomWaiter) -> None:
-        """Frames of so many bytes are complete, or never will be."""
+        """Report that frames of so many bytes are complete, or never will be."""
         self._arriving -= count
         if waiter in self._stopped:  # its last bytes were too many, and it needs no more
             self._stopped.remove(waiter)

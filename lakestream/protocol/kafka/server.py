@@ -2,7 +2,7 @@
 
     server = KafkaServer(registry=registry, broker=broker, metrics=metrics)
     await server.start("0.0.0.0", 9092)
-    await server.drain(timeout_ms=30_000)      # stop accepting, answer what was taken in, close
+    await server.drain(timeout_ms=30_000)      # stop accepting, answer running requests, close
 
 session.py runs one connection; limits.py has the limits.
 """

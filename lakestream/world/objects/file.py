@@ -99,8 +99,7 @@ class FileObjects:
             self._remove_empty_folders(folder)
 
     def _remove_empty_folders(self, top: Path) -> None:
-        """Remove `top` and the folders below it as far as they are empty. They must be made durable again if they
-        return."""
+        """Remove `top` and the folders below it if empty. A folder that returns must be made durable again."""
         for folder, _, _ in os.walk(top, topdown=False):
             with suppress(OSError):  # it has files, or another process was faster
                 os.rmdir(folder)

@@ -140,7 +140,7 @@ def _without_none(kind: Any) -> tuple[bool, Any]:
 
 
 def _has_null(wire_type: str | Struct) -> bool:
-    # kio says None for the zero uuid and the timestamp -1 as well: these have no null on the wire.
+    # kio uses None for the zero uuid and the timestamp -1 as well: these have no null on the wire.
     return isinstance(wire_type, Struct) or wire_type in ("string", "bytes", "records")
 
 
