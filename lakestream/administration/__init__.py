@@ -1,1 +1,1 @@
-"""What people ask about the whole: verbs that return values. REST, the command line and others translate them."""
+"""Questions about the whole cluster: verbs that return values. REST, the command line and others translate them."""

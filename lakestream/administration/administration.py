@@ -1,4 +1,4 @@
-"""The verbs put together: `build_administration` is the one place that knows how they fit, in processes and tests."""
+"""Build the verbs of administration. Processes and tests call the one `build_administration`."""
 
 from dataclasses import dataclass
 
@@ -42,8 +42,8 @@ def build_administration(
     ids: Ids,
     grace_ms: int,
 ) -> Administration:
-    """`files` are those of the whole process, so that it keeps one set of them in memory. `answers` is how brokers are
-    asked, `grace_ms` the setting `wal.grace_ms`."""
+    """`files` belongs to the whole process, so that it caches metadata once. `answers` asks brokers; `grace_ms` is the
+    setting `wal.grace_ms`."""
     processes = LiveProcesses(store, answers)
     return Administration(
         processes=processes,

@@ -1,4 +1,4 @@
-"""How far topics are in their tables, and the request to bring them there now.
+"""Progress of compaction for each topic, and requests to compact now.
 
 goal = CompactionGoal.of(await requests.ask(["orders"]))
 goal.left(await requests.progress())      0: everything that was in the topics then is in their tables
@@ -17,29 +17,29 @@ from lakestream.model.topic import Topic
 class TopicProgress:
     name: str
     tails: Mapping[int, Tail]
-    """By number of the partition."""
+    """By partition number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionProgress:
     pipeline: str | None
-    """The pipeline that works; None where none runs."""
+    """The working pipeline; None if none runs."""
     topics: tuple[TopicProgress, ...]
 
     @property
     def tails(self) -> dict[tuple[str, int], Tail]:
-        """By topic and number of the partition."""
+        """By topic and partition number."""
         return {(topic.name, number): tail for topic in self.topics for number, tail in topic.tails.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionGoal:
-    """The ends that partitions had when compaction was asked for. Later records do not count."""
+    """The ends of partitions when compaction was requested. Later records do not count."""
 
     ends: Mapping[tuple[str, int], int]
-    """Of the partitions that were behind."""
+    """Ends of the partitions that were behind."""
     records: int
-    """How many were not in their tables then."""
+    """How many records were not in their tables then."""
 
     @classmethod
     def of(cls, asked: CompactionProgress) -> "CompactionGoal":
@@ -60,12 +60,11 @@ class CompactionRequests:
         self._store = store
 
     async def progress(self) -> CompactionProgress:
-        """Of all topics."""
+        """The progress of all topics."""
         return await self._progress((await self._store.topics()).topics)
 
     async def ask(self, names: Sequence[str] | None) -> CompactionProgress:
-        """Request compaction of these topics, or of all. Returns their progress from before the work. Raises
-        UnknownTopic."""
+        """Request compaction of these topics, or of all. Returns their earlier progress. Raises UnknownTopic."""
         topics = await named_topics(self._store, names)
         found = await self._progress(topics)
         await self._store.jobs.ask_compaction([topic.id for topic in topics])
@@ -81,7 +80,7 @@ class CompactionRequests:
                     tails={
                         number: sizes[partition].tail
                         for number, partition in enumerate(topic.partitions)
-                        if partition in sizes  # deleted between the two reads otherwise
+                        if partition in sizes  # otherwise it was deleted between the two reads
                     },
                 )
                 for topic in topics

@@ -1,4 +1,4 @@
-"""How many bytes of each topic lie in the WAL although they are in its table."""
+"""Count the bytes of each topic that lie both in the WAL and in its table."""
 
 import math
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from lakestream.model.topic import TopicId
 from lakestream.world.clock import Clock
 
 TOLD_AGAIN_SECONDS = 60.0
-"""The store looks at every commit of the last hours for it, and the figure changes by the hour."""
+"""How long a figure is reused. The store reads every commit of the last hours for it, and it changes by the hour."""
 
 
 class TableCopies:
@@ -19,7 +19,7 @@ class TableCopies:
         self._found_at = -math.inf
 
     async def bytes_in_wal_too(self) -> dict[str, int]:
-        """By name of the topic. The figures are up to a minute old."""
+        """Bytes by topic name. The figures are up to a minute old."""
         now = self._clock.monotonic()
         if now - self._found_at >= TOLD_AGAIN_SECONDS:
             self._found, self._found_at = await self._store.wal_copies(), now

@@ -1,14 +1,14 @@
-"""The health of a topic's table: how far it lags behind the log, what it holds, and what lies at rest beside it.
+"""The health of a topic's table: its lag behind the log, its contents, and the bytes at rest in addition to one copy.
 
     tails  -> records that are not in the table yet
     debts  -> bytes and spans of them that lie in the WAL, and since when
-    table's metadata -> last commit, files, bytes, and what others wrote on `main`
+    table's metadata -> last commit, files, bytes, and files that others wrote on `main`
     copies in the WAL -> records that are in the table and whose WAL objects are still there
 
-Four things lie at rest beyond one copy of each topic's records: records in the WAL, for its grace or a neighbour's
-sake; files that others wrote on top; files that retention let go of and the grace still keeps; and values that were set
-aside, which the log has as well. The WAL's objects also have footers, and records of deleted topics: only its own
-figure (wal.py) has these.
+Four things lie at rest beyond one copy of each topic's records: records in the WAL, because of the grace or of a
+neighbour's records; files that others wrote on top; files that retention released and the grace still keeps; and
+quarantined values, which the log has as well. The WAL's objects also have footers, and records of deleted topics: only
+the WAL's own figure (wal.py) includes these.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ READS_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableContents:
-    """What the table's metadata says of the log and of what stays beside it."""
+    """Facts from the table's metadata about the log's files and about other files."""
 
     last_commit_ms: int | None
     files: int
@@ -55,7 +55,7 @@ class NamedTable:
     name: str
     listed: bool
     contents: TableContents | None = None
-    """None where there is a problem."""
+    """None if there is a problem."""
     problem: str | None = None
     """Why the table could not be read."""
 
@@ -63,7 +63,7 @@ class NamedTable:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableHealth:
     table: NamedTable | None
-    """None while the pipeline has not made it."""
+    """None while the pipeline has not made the table."""
     bytes_in_wal_too: int
     bytes_over_one_copy: int
     copies: float
@@ -79,7 +79,7 @@ class TablesHealth:
     async def of_topics(
         self, topics: Sequence[Topic], sizes: Mapping[PartitionId, PartitionSize]
     ) -> dict[TopicId, TableHealth]:
-        """`sizes` must have been read before: what moves meanwhile only moves into tables."""
+        """The caller must have read `sizes` before: records that move meanwhile only move into tables."""
         debts = debts_by_topic(await self._store.jobs.debts())
         in_wal_too = await self._store.wal_copies()
         now_ms = await self._store.now_ms()
@@ -127,15 +127,15 @@ def _summary(metadata: Metadata, branch: str) -> Mapping[str, str]:
 
 
 def _bytes_let_go(metadata: Metadata, head: int) -> int:
-    """Files that retention took out of the log and that older snapshots still keep, until their grace is over."""
+    """Bytes of files that retention removed from the log and that older snapshots keep until their grace is over."""
     line = list(line_of(metadata, head))
     let_go = [snapshot["summary"] for snapshot in line[:-1] if RETENTION in (snapshot.get("summary") or {})]
     return sum(int(summary.get("removed-files-size", 0)) for summary in let_go)
 
 
 def _health(table: NamedTable | None, in_wal_too: int, log_bytes: int, lag: TableLag) -> TableHealth:
-    """`log_bytes` are those of the topic's records, as producers sent them. Copies are counted in the measure of where
-    they lie: records in the WAL against the topic's records, files against the log's files."""
+    """`log_bytes` are those of the topic's records, as producers sent them. Copies are measured where they lie: records
+    in the WAL against the topic's records, files against the log's files."""
     contents = None if table is None else table.contents
     in_files, table_bytes = (0, 0) if contents is None else (contents.bytes_beside_log, contents.bytes)
     return TableHealth(

@@ -1,4 +1,4 @@
-"""How far tables lag behind their topics. The metadata store knows it, also while no pipeline runs."""
+"""How far tables lag behind their topics. The metadata store knows it, even while no pipeline runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from lakestream.model.topic import TopicId
 class TableLag:
     topic: str
     records: int
-    """How many are not in the table yet."""
+    """How many records are not in the table yet."""
     bytes: int
     """Their bytes in the WAL."""
     seconds: float
@@ -26,14 +26,14 @@ class TableLags:
         self._store = store
 
     async def longest_first(self) -> list[TableLag]:
-        """Of every topic that lags."""
+        """The lag of every lagging topic, the longest wait first."""
         debts = await self._store.jobs.debts()
         names = {topic.id: topic.name for topic in (await self._store.topics()).topics} if debts else {}
         return lags_of(debts, names, now_ms=await self._store.now_ms())
 
 
 def lags_of(debts: Iterable[Debt], names: Mapping[TopicId, str], *, now_ms: int) -> list[TableLag]:
-    """Of every topic that lags, the one that has waited longest first."""
+    """The lag of every lagging topic, the longest wait first."""
     lags = [
         table_lag(names[topic], [debt.tail for debt in own], own, now_ms=now_ms)
         for topic, own in debts_by_topic(debts).items()

@@ -10,14 +10,14 @@ from lakestream.model.topic import Topic
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostRecords:
     partition: int
-    """Its number in the topic."""
+    """The partition's number in the topic."""
     offset: int
     problem: str
-    """It names the object."""
+    """Names the object."""
 
 
 def lost_records(topic: Topic, losses: Iterable[Loss]) -> tuple[LostRecords, ...]:
-    """Those of the topic, among the losses of all topics."""
+    """The losses of this topic, from the losses of all topics."""
     numbers = {partition: number for number, partition in enumerate(topic.partitions)}
     return tuple(
         LostRecords(partition=numbers[loss.partition], offset=loss.offset, problem=loss.problem)

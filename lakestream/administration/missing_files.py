@@ -1,9 +1,9 @@
-"""Files of tables that the log needs and the object store does not have.
+"""Find table files that the log needs and the object store does not have.
 
     index: files in which records lie  -  a listing of the table's folder  ->  missing, if the index still names them
 
-The check makes one listing for each table, and no request for each file. It lists all files, so that it is made only
-when someone asks for it, not at every status.
+The check makes one listing for each table, and no request for each file. A listing covers all files, so the check runs
+only on request, not at every status.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from lakestream.model.topic import Topic, TopicId
 
 LISTINGS_AT_ONCE = 8
 SHOWN_MAX = 100
-"""Of each topic. An operator who has lost more needs a backup, not a longer list."""
+"""Most files shown of each topic. An operator who has lost more needs a backup, not a longer list."""
 
 
 class MissingFiles:
@@ -24,7 +24,7 @@ class MissingFiles:
         self._locations = locations
 
     async def of_topics(self, topics: Sequence[Topic]) -> dict[TopicId, tuple[str, ...]]:
-        """Locations, by topic; every topic is there."""
+        """Missing locations by topic. Every topic has an entry."""
         places = asyncio.Semaphore(LISTINGS_AT_ONCE)
 
         async def one(topic: Topic) -> tuple[str, ...]:
@@ -40,6 +40,6 @@ class MissingFiles:
         if pointer is None or not needed:
             return ()
         missing = needed.difference(await self._locations.list_below(self._locations.log_folder(pointer.id)))
-        if missing:  # the log may have let go of them since it was asked
+        if missing:  # the log may have released them since the first read
             missing &= await self._store.jobs.living_files(topic)
         return tuple(sorted(missing)[:SHOWN_MAX])

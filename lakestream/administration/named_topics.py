@@ -1,4 +1,4 @@
-"""Topics by the names that people use."""
+"""Look up topics by name."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from lakestream.model.topic import Topic
 
 
 async def named_topics(store: MetadataStore, names: Sequence[str] | None) -> list[Topic]:
-    """In the order of the names, each once; all topics where `names` is None. Raises UnknownTopic."""
+    """The topics in the order of the names, each once; all topics if `names` is None. Raises UnknownTopic."""
     by_name = {topic.name: topic for topic in (await store.topics()).topics}
     unknown = [name for name in names or [] if name not in by_name]
     if unknown:

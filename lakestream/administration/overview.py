@@ -21,7 +21,7 @@ class PartitionStatus:
     number: int
     tail: Tail
     wal_start: int | None
-    """The first offset that lies in the WAL, if any does."""
+    """The first offset in the WAL, if there is any."""
     bytes: int
 
 
@@ -32,7 +32,7 @@ class TopicStatus:
     table: TableHealth
     lost: tuple[LostRecords, ...]
     missing_files: tuple[str, ...] | None
-    """Locations of table files. None: nobody asked for them."""
+    """Locations of missing table files. None: the caller did not ask for them."""
 
     @property
     def records(self) -> int:
@@ -50,10 +50,10 @@ class ClusterStatus:
     """The kind of the metadata store."""
     brokers: tuple[BrokerStatus, ...]
     pipeline: str | None
-    """The pipeline that holds the lease; None where none runs."""
+    """The pipeline that holds the lease; None if none runs."""
     wal: WalStatus
     topics: tuple[TopicStatus, ...]
-    """By name."""
+    """In the order of their names."""
 
 
 class Overview:
@@ -73,12 +73,12 @@ class Overview:
         self._missing = missing
 
     async def status(self, *, check_files: bool = False) -> ClusterStatus:
-        """With `check_files` also whether all files of the tables are there, which lists every one of them."""
+        """`check_files` also checks that all files of the tables exist, which lists every one of them."""
         live = await self._processes.brokers()
         brokers = await self._processes.statuses(live)
         topics = sorted((await self._store.topics()).topics, key=lambda topic: topic.name)
         sizes = await self._store.tails([partition for topic in topics for partition in topic.partitions])
-        # After the tails: whatever is in the WAL by now lay at or above `tabled_until` then.
+        # After the tails: records that are in the WAL now were at or above `tabled_until` then.
         wal_starts = await self._wal.starts(topics)
         health = await self._tables.of_topics(topics, sizes)
         losses = await self._processes.losses(live)
@@ -113,5 +113,5 @@ def _partitions(
             bytes=sizes[partition].bytes,
         )
         for number, partition in enumerate(topic.partitions)
-        if partition in sizes  # deleted between the two reads otherwise
+        if partition in sizes  # otherwise it was deleted between the two reads
     )

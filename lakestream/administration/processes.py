@@ -1,4 +1,4 @@
-"""The processes of the cluster: live brokers, whether each of them is ready, what they lost; and the pipeline.
+"""The processes of the cluster: live brokers, their readiness and losses, and the pipeline.
 
 metadata store -> brokers and the pipeline whose leases have not run out
 each broker    -> its own answers, by way of BrokerAnswers
@@ -16,14 +16,14 @@ from lakestream.model.errors import LakestreamError
 
 
 class BrokerAnswers(Protocol):
-    """How brokers are asked. Each question is bounded in time, and none of them raises."""
+    """Asks brokers. Each question has a time limit, and none of them raises."""
 
     async def problem(self, broker: LiveBroker) -> str | None:
-        """Why the broker is not ready. None: it is."""
+        """Why the broker is not ready; None if it is."""
         ...
 
     async def losses(self, broker: LiveBroker) -> Sequence[Loss]:
-        """Records that the broker could not read lately. None of a broker that does not answer."""
+        """Records that the broker could not read lately. Empty if the broker does not answer."""
         ...
 
 
@@ -31,7 +31,7 @@ class BrokerAnswers(Protocol):
 class BrokerStatus:
     broker: LiveBroker
     problem: str | None
-    """Why it is not ready. None: it is."""
+    """Why the broker is not ready; None if it is."""
 
 
 class LiveProcesses:
@@ -58,8 +58,8 @@ class LiveProcesses:
         return list({(loss.partition, loss.offset): loss for losses in found for loss in losses}.values())
 
     async def readiness(self) -> Mapping[str, str | None]:
-        """The problem of the metadata store, of each live broker and of the pipeline; None for a part that is ready.
-        Without a pipeline the log is complete, so a missing one is no problem."""
+        """The problem of the metadata store, of each live broker and of the pipeline; None for a part that is ready. A
+        missing pipeline is no problem, since the log is complete without it."""
         try:
             brokers = await self.brokers()
         except LakestreamError as error:

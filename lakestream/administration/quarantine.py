@@ -1,4 +1,4 @@
-"""How many values of topics are set aside because they broke their contract."""
+"""Count the values of topics that are quarantined because they broke their contract."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class QuarantineCount:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuarantineCounts:
     pipeline: str | None
-    """The pipeline that would repair them; None where none runs."""
+    """The pipeline that would repair them; None if none runs."""
     topics: tuple[QuarantineCount, ...]
 
 
@@ -34,19 +34,19 @@ class Quarantine:
         self._files = files
 
     async def counts(self) -> QuarantineCounts:
-        """Of every topic of which values were ever set aside."""
+        """Counts of every topic that ever had quarantined values."""
         found = [await self._count(topic) for topic in (await self._store.topics()).topics]
         return QuarantineCounts(
             pipeline=await self._store.jobs.compaction_holder(), topics=tuple(one for one in found if one is not None)
         )
 
     async def count(self, name: str) -> QuarantineCount:
-        """Of one topic. Raises UnknownTopic."""
+        """The count of one topic. Raises UnknownTopic."""
         [topic] = await named_topics(self._store, [name])
         return await self._count(topic) or QuarantineCount(topic=name, table=None, records=0)
 
     async def _count(self, topic: Topic) -> QuarantineCount | None:
-        """None where nothing was ever set aside."""
+        """None if no value was ever quarantined."""
         pointer = await self._store.tables.table_of_topic(topic.id)
         if pointer is None:
             return None
@@ -59,7 +59,7 @@ class Quarantine:
 
 
 def quarantined_records(metadata: Metadata) -> int | None:
-    """How many the branch holds; None where there is none."""
+    """How many records the branch holds; None if there is no branch."""
     head = (metadata["refs"].get(QUARANTINE_BRANCH) or {}).get("snapshot-id")
     if head is None:
         return None

@@ -1,4 +1,4 @@
-"""Repairs of values that were set aside: asking for one, and its outcome.
+"""Request repairs of quarantined values, and read their outcome.
 
 ask -> a row of the metadata store -> the pipeline repairs (table/repairs.py) -> outcome
 """
@@ -16,7 +16,7 @@ from lakestream.world.ids import Ids
 
 
 class NoRepair(NotFound):
-    """Nobody asked for it, or its answer was forgotten."""
+    """No such repair was requested, or its answer was forgotten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class RepairRequest:
     chosen: tuple[RecordPlace, ...] | None = None
     """None: all."""
     fixes: Mapping[RecordPlace, bytes] = field(default_factory=dict)
-    """Other bytes to decode, for the table alone."""
+    """Other bytes to decode. They replace the value in the table alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +33,14 @@ class RepairCounts:
     repaired: int
     """Records that are rows of the table now."""
     remaining: int
-    """Records that are still set aside."""
+    """Records that are still quarantined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairOutcome:
     state: RepairState
     pipeline: str | None
-    """The pipeline that works; None where none runs."""
+    """The working pipeline; None if none runs."""
     counts: RepairCounts | None
     """None until it is done."""
     reason: str | None
@@ -74,13 +74,13 @@ class RepairRequests:
 
 
 def _counts(answer: str) -> RepairCounts:
-    """As table/repairs.py writes them."""
+    """Parse the counts that table/repairs.py writes."""
     content = json.loads(answer)
     return RepairCounts(repaired=content["repaired"], remaining=content["remaining"])
 
 
 def _stored(request: RepairRequest) -> str:
-    """As table/repairs.py reads it."""
+    """The request in the form that table/repairs.py reads."""
     fixes = [[*place, base64.b64encode(value).decode()] for place, value in request.fixes.items()]
     chosen = {} if request.chosen is None else {"chosen": request.chosen}
     return json.dumps({"action": request.action, "fixes": fixes} | chosen)

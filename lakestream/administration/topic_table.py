@@ -1,6 +1,6 @@
-"""Which table a topic has, in one small read.
+"""Find the table of a topic, in one small read.
 
-Callers name the topic by its id, so that nobody is told the table of a topic of the same name in another cluster.
+Callers name the topic by its id, so that they never get the table of another cluster's topic of the same name.
 """
 
 from lakestream.metadata.rules.missing import shown_table

@@ -1,4 +1,4 @@
-"""The WAL at rest: what it takes, what of it lies elsewhere as well, and what should have been deleted."""
+"""The WAL at rest: its size, the part of it that also lies elsewhere, and segments that should have been deleted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,7 @@ from lakestream.model.place import SegmentId
 from lakestream.model.topic import PartitionId, Topic
 
 OVERDUE_AFTER_MS = 300_000
-"""Brokers look for garbage every half minute. They have overlooked a segment that is past its grace for so much
-longer."""
+"""Brokers look for garbage every half minute. A segment that is past its grace by this much more was overlooked."""
 OVERDUE_SHOWN_MAX = 100
 
 
@@ -19,7 +18,7 @@ class WalStatus:
     bytes_over_one_copy: int
     grace_ms: int
     overdue_segments: tuple[SegmentId, ...]
-    """Past their grace, and still there."""
+    """Segments that are past their grace and still exist."""
 
 
 class WalAtRest:
@@ -38,7 +37,7 @@ class WalAtRest:
         )
 
     async def starts(self, topics: Sequence[Topic]) -> dict[PartitionId, int]:
-        """The first offset of each partition that lies in the WAL, where any does."""
+        """The first offset of each partition in the WAL. Partitions without records there are absent."""
         partitions = [partition for topic in topics for partition in topic.partitions]
         spans = await self._store.jobs.untabled_spans(partitions, 1)
         return {partition: first[0].span.base_offset for partition, first in spans.items() if first}

@@ -1,7 +1,7 @@
-"""The gate: validate a batch before anything else happens to it, and bring it into its topic's codec.
+"""The gate: validate a batch before anything else, and convert it to its topic's codec.
 
-What is done in a moment is done on the spot; what takes longer (compression, slow or long decompression) is done in a
-thread, so that other connections do not wait.
+Quick work is done inline. Slow work (compression, slow or long decompression) is done in a thread, so that other
+connections do not wait.
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from lakestream.world.threads import Threads
 
 INLINE_BYTES_MAX = 2 * 1024 * 1024
 INLINE_LZ4_BYTES_MAX = 512 * 1024
-"""Of what comes out, which its blocks tell beforehand: the way to a thread and back would take as long."""
+"""Most decompressed bytes, which the blocks tell in advance. The way to a thread and back would take as long."""
 INLINE_COMPRESSED_BYTES_MAX = 8 * 1024
-"""Of what came in, in other codecs or to be compressed again."""
+"""Most compressed bytes, for other codecs or for batches to be compressed again."""
 ANY_TIME = 1 << 63
-"""The producer's times are not shown where the broker's count, so they are not judged."""
+"""A bound that accepts any time of a producer, for topics that show the broker's time instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,8 @@ class Gate:
     clock: Clock
     threads: Threads
     inner: bool
-    """Whether records inside the batch are walked, as Kafka does (`produce.validation=full`). Those of compacted topics
-    are in any case, as each of them must have a key, and those of topics with a codec of their own."""
+    """Whether records inside the batch are checked one by one, as Kafka does (`produce.validation=full`). Records of
+    compacted topics always are, because each must have a key; so are those of topics with a codec of their own."""
     decompressed_bytes_max: int
 
     def is_heavy(self, data: Buffer, config: TopicConfig) -> bool:

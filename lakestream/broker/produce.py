@@ -1,4 +1,4 @@
-"""Produce: take raw batches through the gates into the WAL, and tell the caller what became of each.
+"""Produce: take raw batches through the gates into the WAL, and report the outcome of each.
 
     look up the topic -> gate -> value gate -> wal.append -> (flush, commit) -> result
 
@@ -7,7 +7,7 @@
 - A call finishes at once when all its batches are light and their topics are known. Heavy batches (compressed, large)
   are validated in a thread, and a topic with `lakestream.validate` has its values checked by the registry's schemas:
   such a call returns a coroutine.
-- A refused batch does not touch the other batches of its call.
+- A refused batch does not affect the other batches of its call.
 - The future of a batch is filled when the commit that gave the batch its offsets has returned, never earlier.
 """
 
@@ -41,21 +41,21 @@ from lakestream.world.objects.store import Buffer
 from lakestream.world.turns import in_turns
 
 BATCHES_AT_ONCE = 10_000
-"""Of one call, taken while everyone else waits: a tenth of a second or so. Batches that are taken at once are stored at
-once. No producer sends more in one request; beyond, other connections have turns in between."""
+"""Batches of one call that are taken while other connections wait: a tenth of a second or so. Batches that are taken
+together are stored together. No producer sends more in one request; beyond this, other connections run in between."""
 
 NO_TRANSACTIONS = "transactions are not served yet: produce without a transactional id"
 
 
 class TopicKey(NamedTuple):
-    """A topic as the caller names it. An id goes before a name."""
+    """A topic as the caller names it. An id takes precedence over a name."""
 
     name: str | None
     id: TopicId = NO_TOPIC_ID
 
 
 class RawBatch(NamedTuple):
-    """A batch as it came."""
+    """A batch as the client sent it."""
 
     topic: TopicKey
     """Batches of one topic should share one value: the topic is looked up whenever the value changes."""
@@ -65,13 +65,13 @@ class RawBatch(NamedTuple):
 
 
 Outcome: TypeAlias = "asyncio.Future[BatchResult] | LakestreamError"
-"""What became of a batch: it is on its way, or why it was refused."""
+"""The outcome of a batch: it is on its way, or why it was refused."""
 
 _NOT_TAKEN_YET = StoreUnavailable("the batch was not taken in; send it again")
 
 
 class Stored(NamedTuple):
-    """Where the batch begins, and what else Kafka tells a producer."""
+    """The batch's base offset, and the other facts that Kafka returns to a producer."""
 
     base_offset: int
     append_ms: int
@@ -112,14 +112,14 @@ class _Taking:
         self._lookup = TopicLookup(by.directory, by_id=by_id)
         self._topic: TopicKey | None = None
         self._entry: TopicEntry | None = None
-        """Of `_topic`, if it is known without asking the store."""
+        """The entry of `_topic`, if it is known without asking the store."""
         self._seen: set[tuple[TopicKey, int]] = set()
         self.outcomes: list[Outcome] = []
         self.later: list[int] = []
         """Positions of batches whose topic must be looked up, or whose validation takes long."""
 
     def take(self, batch: RawBatch) -> None:
-        """Take the batch at once, refuse it, or put it off."""
+        """Take the batch at once, refuse it, or postpone it."""
         if batch.topic is not self._topic:
             self._topic = batch.topic
             self._entry = self._lookup.known(self._topic.name, self._topic.id)
@@ -138,8 +138,8 @@ class _Taking:
         return await self.rest()
 
     async def rest(self) -> list[Outcome]:
-        """Partitions of one call are independent: their order does not matter, only that all are in before the next
-        call."""
+        """Take the postponed batches. Their order does not matter, since partitions of one call are independent; all
+        must be in before the next call."""
         checks = []
         async for position in in_turns(self.later):
             batch = self._batches[position]
@@ -153,7 +153,7 @@ class _Taking:
         return self.outcomes
 
     def _take_at_once(self, batch: RawBatch, entry: TopicEntry | None) -> "asyncio.Future[BatchResult] | None":
-        """None: it must be taken later. Raises why the batch is refused."""
+        """None: the batch must be taken later. Raises the reason if it is refused."""
         topic, index, data = batch
         if (topic, index) in self._seen:
             raise InvalidRequest(f"partition {index} comes twice in one request; send its batches one after another")
@@ -206,12 +206,13 @@ class _Taking:
 
 
 def _without_frames(error: LakestreamError) -> LakestreamError:
-    """Frames refer to the outcomes, and these to the error: a refused batch would stay until a garbage collection."""
+    """Drop the traceback. Frames refer to the outcomes, which refer to the error: the cycle would keep a refused batch
+    in memory until a garbage collection."""
     return error.with_traceback(None)
 
 
 def stored(result: BatchResult) -> Stored:
-    """What a producer is told of a stored batch, also of one stored before. Raises why it was not stored."""
+    """The answer to a producer for a stored batch or a duplicate. Raises the reason if it was not stored."""
     if result.status is BatchStatus.STORED or result.status is BatchStatus.DUPLICATE:
         return Stored(base_offset=result.base_offset, append_ms=result.append_ms, log_start=result.log_start)
     refusal, reason = _REFUSALS[result.status]

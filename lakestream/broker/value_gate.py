@@ -1,7 +1,7 @@
-"""The gate for values and keys: of a topic with `lakestream.validate` they must fit its schemas, or their batch is
-refused. Of keys nothing is asked while the topic does not say what they are.
+"""The gate for values and keys: check them against the topic's schemas, and refuse a batch that does not fit.
 
-It stands behind the gate for batches, so what is opened here is sound.
+It checks topics with `lakestream.validate`. It checks keys only if the topic has a format for them. It runs after the
+gate for batches, so the batches it opens are sound.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from lakestream.world.threads import Threads
 
 INLINE_BYTES_MAX = 256 * 1024
 INLINE_COMPRESSED_BYTES_MAX = 8 * 1024
-"""Batches that are opened on the spot; larger ones in a thread."""
+"""Larger batches are opened in a thread."""
 
 
 class Checks(Protocol):
@@ -41,7 +41,7 @@ class ValueGate:
         return entry.config.validation is not Validation.NONE
 
     async def check(self, batch: Buffer, entry: TopicEntry) -> None:
-        """Of a batch that is valid otherwise. Raises InvalidRecord, naming records."""
+        """Check an otherwise valid batch. Raises InvalidRecord, which names the records."""
         compressed = batch[ATTRIBUTES_AT + 1] & CODEC_MASK
         if len(batch) > (INLINE_COMPRESSED_BYTES_MAX if compressed else INLINE_BYTES_MAX):
             records = await self.threads.run(self._records, batch)

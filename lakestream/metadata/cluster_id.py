@@ -1,4 +1,4 @@
-"""The cluster's name for itself: 16 random bytes in 22 URL-safe characters, chosen when a store is first opened."""
+"""Make a cluster id: 16 random bytes in 22 URL-safe characters, chosen when a store is first opened."""
 
 from base64 import urlsafe_b64encode
 

@@ -1,9 +1,9 @@
-"""What the metadata store does for compaction: verbs, each of them one transaction.
+"""JobStore: the metadata store's verbs for compaction, each of them one transaction.
 
     claim -> debts, inputs -> begin_jobs -> (files are written) -> commit_job | drop_job
 
-One pipeline holds the lease. Its token goes up with every new holder; whoever still has an older one begins and commits
-nothing. A job that was begun ends in one of two states, once: committed or dropped.
+One pipeline holds the lease. Its token rises with every new holder; a pipeline with an older token cannot begin or
+commit jobs. A job that was begun ends in one of two states, once: committed or dropped.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ COMPACTION = "compaction"
 
 
 class JobState:
-    """What the job table's `state` column says. Stored: numbers are never reused."""
+    """The values of the job table's `state` column. They are stored, so numbers are never reused."""
 
     PLANNED = 1
     COMMITTED = 2
@@ -29,8 +29,8 @@ class JobStore(Protocol):
     # --- the right to compact ------------------------------------------------------------------
 
     async def claim_compaction(self, holder: str, ttl_ms: int) -> CompactionLease | None:
-        """Become, or remain, the one who compacts. A holder whose lease has not run out keeps its token; everyone else
-        gets the next one. None: someone else holds it. A lease from before the clock was set back holds up nobody
+        """Become, or remain, the holder of the lease. A holder whose lease has not run out keeps its token; any other
+        gets the next one. None: another pipeline holds it. A lease from before the clock was set back blocks nobody
         (LEASE_MS_MAX)."""
         ...
 
@@ -39,15 +39,15 @@ class JobStore(Protocol):
         ...
 
     async def compaction_holder(self) -> str | None:
-        """Who holds it now."""
+        """The current holder of the lease."""
         ...
 
-    # --- what there is to do -------------------------------------------------------------------
+    # --- debts and requests --------------------------------------------------------------------
 
     async def topics_without_table(self) -> list[TopicId]: ...
 
     async def debts(self) -> list[Debt]:
-        """Partitions with spans in WAL segments, by topic and number. Topics without any cost nothing."""
+        """Partitions with spans in WAL segments, by topic and number. Topics without any take no time."""
         ...
 
     async def untabled_spans(
@@ -57,38 +57,37 @@ class JobStore(Protocol):
         ...
 
     async def ask_compaction(self, topics: Sequence[TopicId]) -> None:
-        """Wish these topics in their tables at once."""
+        """Request that these topics are compacted at once."""
         ...
 
     async def asked_compactions(self) -> frozenset[TopicId]: ...
 
     async def answer_compactions(self, topics: Sequence[TopicId]) -> None:
-        """The wishes for these topics are granted, or nothing is left to do for them."""
+        """Close the requests for these topics: they are compacted, or nothing is left to do for them."""
         ...
 
-    # --- what the log no longer needs ----------------------------------------------------------
+    # --- files the log no longer needs ---------------------------------------------------------
 
     async def trimmed_topics(self) -> list[TrimmedTopic]:
         """Topics with a table whose logs no longer begin at 0, by id."""
         ...
 
     async def living_files(self, topic: TopicId) -> frozenset[str]:
-        """The table files in which any record of the log lies. A file that was in the table before this was asked, and
-        is not among them, holds nothing from the log's start on, and never will again."""
+        """The table files in which any record of the log lies. A file that was in the table before this call and is not
+        among them holds nothing from the log's start on, and never will again."""
         ...
 
     # --- jobs ----------------------------------------------------------------------------------
 
     async def begin_jobs(self, token: int, jobs: Sequence[NewJob]) -> None:
-        """Note the jobs before they write anything, so that what they leave behind can be found.
-        Raises CompactionFenced."""
+        """Record the jobs before they write anything, so that their leftovers can be found."""
         ...
 
     async def commit_job(self, commit: JobCommit) -> str:
         """Move the table's pointer and the topic's places together. Returns the metadata location that the commit
         made current; a repeated commit changes nothing and returns what the first one did.
 
-        For each partition the range must continue what is in the table: it starts at `tabled_until`, or above it where
+        For each partition the range must continue the table's contents: it starts at `tabled_until`, or above it where
         everything in between lies below `log_start`. The WAL spans inside become file spans, their segments are
         released, `tabled_until` becomes the range's end. File spans wholly below `log_start` are left out.
 
@@ -99,19 +98,19 @@ class JobStore(Protocol):
         ...
 
     async def drop_job(self, job: JobId) -> bool:
-        """Give the job up for good. False: it was committed before; or it is not known any more, and may have been."""
+        """Give the job up for good. False: it was committed before, or its row is gone and it may have been."""
         ...
 
     async def drop_left_jobs(self, token: int) -> list[LeftJob]:
-        """Give up all jobs that earlier holders of the lease left planned. Returns them: their files must go."""
+        """Give up all planned jobs of earlier lease holders. Returns them: their files must be deleted."""
         ...
 
     async def old_dropped_jobs(self, age_ms: int, limit: int) -> list[LeftJob]:
-        """Jobs that were dropped so long ago that nothing of theirs can still be writing."""
+        """Jobs that were dropped so long ago that no process can still be writing their files."""
         ...
 
     async def forget_jobs(self, age_ms: int, dropped: Sequence[JobId]) -> None:
-        """Remove the rows of these dropped jobs, and of all that were committed so long ago."""
+        """Remove the rows of these dropped jobs, and of all jobs committed at least this long ago."""
         ...
 
 
@@ -123,8 +122,8 @@ def compaction_fenced(token: int) -> CompactionFenced:
 
 
 def answer_of(job: JobId, row: Sequence[Any] | None) -> str | None:
-    """What the commit of a job said when it was made; None while the job is only planned. `row` has its state and its
-    answer. Raises JobDropped, JobForgotten."""
+    """The answer of a job's commit, or None while the job is planned. `row` has its state and its answer. Raises
+    JobDropped, JobForgotten."""
     state, answer = row or (None, None)
     if state == JobState.COMMITTED:
         return str(answer)
@@ -134,7 +133,7 @@ def answer_of(job: JobId, row: Sequence[Any] | None) -> str | None:
 
 
 def job_ended(job: JobId, state: int | None) -> JobDropped | JobForgotten:
-    """Why a job that is not planned any more cannot be committed. It was surely not, only if it is noted as dropped."""
+    """The error for committing a job that is no longer planned. Only a dropped job was certainly not committed."""
     if state == JobState.DROPPED:
         return JobDropped(f"job {job} was dropped before it was committed: plan its work anew")
     return JobForgotten(

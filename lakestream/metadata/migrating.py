@@ -1,4 +1,4 @@
-"""Which migrations a store still needs, and when it must be refused.
+"""Select the migrations that a store still needs, and refuse a store of a newer version.
 
     files NNNN_what.sql  ->  migrations of a dialect  ->  those above the store's number, in order
 
@@ -26,7 +26,7 @@ class Migration:
 
 
 def migrations_of(dialect: Dialect) -> tuple[Migration, ...]:
-    """All that this version of Lakestream has, lowest first."""
+    """All migrations of this version of Lakestream, lowest first."""
     folder = files("lakestream.metadata.migrations") / dialect.value
     scripts = sorted((entry.name, entry.read_text()) for entry in folder.iterdir() if entry.name.endswith(".sql"))
     return tuple(
@@ -36,7 +36,7 @@ def migrations_of(dialect: Dialect) -> tuple[Migration, ...]:
 
 
 def pending(migrations: tuple[Migration, ...], applied_until: int, url: str) -> tuple[Migration, ...]:
-    """Those above `applied_until`. Raises MetadataTooNew if the store is ahead of this program."""
+    """Migrations above `applied_until`. Raises MetadataTooNew if the store is ahead of this program."""
     newest = migrations[-1].number
     if applied_until > newest:
         raise MetadataTooNew(

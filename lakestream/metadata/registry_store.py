@@ -1,10 +1,10 @@
-"""What the metadata store does for the schema registry: verbs, each of them one transaction.
+"""RegistryStore: the metadata store's verbs for the schema registry, each of them one transaction.
 
     subject_view -> (parse, compare: no transaction is held) -> register, if nothing has changed since
 
-Registration is optimistic: a view has a moment, and a version that was judged against a moment that has passed is
-refused with SubjectChanged. So schemas of any size are compared without keeping anyone waiting.
-Ids rise by one from 1 and are never given twice; a schema that is registered anywhere keeps its id.
+Registration is optimistic. A view has a moment; a version that was judged against an earlier moment is refused with
+SubjectChanged. So schemas of any size are compared without a lock. Ids rise by one from 1 and are never given twice; a
+schema that is registered anywhere keeps its id.
 """
 
 from collections.abc import Sequence
@@ -27,25 +27,26 @@ class RegistryStore(Protocol):
     # --- reading -------------------------------------------------------------------------------
 
     async def subjects(self, prefix: str, shown: Shown) -> list[str]:
-        """Those with versions of this kind, by name. DELETED: those that have no others."""
+        """Subjects with versions of this kind, by name. DELETED: subjects that have deleted versions alone."""
         ...
 
     async def subject_view(self, subject: str) -> SubjectView:
-        """All versions, deleted ones too, and the settings in force. A subject nobody knows is an empty view."""
+        """All versions, including deleted ones, and the settings in force. An unknown subject is an empty view."""
         ...
 
     async def subject_versions(
         self, prefix: str, shown: Shown, *, latest_only: bool, offset: int, limit: int
     ) -> list[SubjectVersion]:
-        """Of all subjects that begin so, by subject and version; at most `limit` from the `offset`-th on."""
+        """Versions of the subjects with this prefix, by subject and version; at most `limit`, after the first
+        `offset`."""
         ...
 
     async def version(self, key: VersionKey) -> SubjectVersion | None:
-        """Deleted or not."""
+        """The version, deleted or not."""
         ...
 
     async def schemas(self, ids: Sequence[int]) -> dict[int, StoredSchema]:
-        """Those that exist."""
+        """The schemas that exist among these ids."""
         ...
 
     async def schema_by_guid(self, guid: str) -> StoredSchema | None: ...
@@ -65,7 +66,7 @@ class RegistryStore(Protocol):
     # --- writing -------------------------------------------------------------------------------
 
     async def register(self, new: NewVersion) -> SubjectVersion:
-        """Raises SubjectChanged; InvalidSchema where a reference has gone meanwhile; IdMismatch, NotPermitted where an
+        """Raises SubjectChanged; InvalidSchema if a reference was deleted meanwhile; IdMismatch or NotPermitted if an
         import's id or version is taken by something else."""
         ...
 
@@ -75,18 +76,18 @@ class RegistryStore(Protocol):
         ...
 
     async def delete_subject(self, subject: str, *, permanent: bool) -> list[int]:
-        """The same for all its versions at once; which these were. Raises UnknownSubject, SubjectDeleted,
+        """Do the same to all versions of a subject at once, and return them. Raises UnknownSubject, SubjectDeleted,
         SubjectNotDeleted, ReferenceExists."""
         ...
 
     # --- settings; of all subjects under the name GLOBAL_SUBJECT -------------------------------
 
     async def settings(self, subject: str) -> SubjectSettings:
-        """What is set on it; nothing where it is unknown."""
+        """The subject's own settings; empty if it is unknown."""
         ...
 
     async def set_compatibility(self, subject: str, level: Compatibility | None, normalize: bool | None) -> None: ...
 
     async def set_mode(self, subject: str, mode: Mode | None, *, force: bool) -> None:
-        """Raises NotPermitted for IMPORT where there are live versions already, unless forced."""
+        """Raises NotPermitted for IMPORT if there are live versions already, unless forced."""
         ...

@@ -1,8 +1,8 @@
 """The metadata store's interface: verbs, each of them one transaction.
 
-SQLite (sqlite/) serves one machine, PostgreSQL (postgres/) a cluster; one behaviour suite runs over both. Both run
-most verbs from one text (verbs/) and have the hot ones to themselves. Callers never see tables. `open_store` chooses by
-URL. The order in which verbs lock rows stands at the top of schema.sql.
+SQLite (sqlite/) serves one machine, PostgreSQL (postgres/) a cluster; one behaviour suite runs over both. Both run most
+verbs from one text (verbs/) and implement the hot ones themselves. Callers never see tables. `open_store` chooses by
+URL. The top of schema.sql says in which order verbs lock rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ class TopicsView(NamedTuple):
 
 
 class ViewAsk(NamedTuple):
-    """Which stretch of a partition a reader wants to see: spans from `offset` on, at most `spans_max`."""
+    """The part of a partition that a reader wants: spans from `offset` on, at most `spans_max`."""
 
     partition: PartitionId
     offset: int
@@ -41,12 +41,12 @@ class PartitionSize(NamedTuple):
 
 
 class WalSize(NamedTuple):
-    """What all WAL objects together take at rest."""
+    """The total size of all WAL objects."""
 
     bytes: int
     needed_bytes: int
-    """Of these, what lies nowhere else. The rest is dead, or moved into tables and waits for its object's end; or
-    it is the segments' own: footers and receipts."""
+    """The part of these bytes that lies nowhere else. The rest is dead, or lies in tables too and waits for its
+    object's deletion, or is the segments' own: footers and receipts."""
 
 
 class MetadataStore(Protocol):
@@ -54,27 +54,27 @@ class MetadataStore(Protocol):
 
     @property
     def tables(self) -> TableStore:
-        """What it does for tables."""
+        """The verbs for tables."""
         ...
 
     @property
     def jobs(self) -> JobStore:
-        """What it does for compaction."""
+        """The verbs for compaction."""
         ...
 
     @property
     def groups(self) -> GroupStore:
-        """What it does for consumer groups."""
+        """The verbs for consumer groups."""
         ...
 
     @property
     def registry(self) -> RegistryStore:
-        """What it does for the schema registry."""
+        """The verbs for the schema registry."""
         ...
 
     @property
     def repairs(self) -> RepairStore:
-        """What it does for repairs of values that were set aside."""
+        """The verbs for repairs of quarantined values."""
         ...
 
     # --- the cluster -------------------------------------------------------------------------
@@ -88,12 +88,12 @@ class MetadataStore(Protocol):
         ...
 
     async def register_broker(self, spec: BrokerSpec, ttl_ms: int) -> BrokerLease:
-        """Take the broker id under a new incarnation; whoever held it before is fenced at once."""
+        """Take the broker id under a new incarnation. The previous holder is fenced at once."""
         ...
 
     async def renew_broker(self, lease: BrokerLease) -> None:
-        """Extend the lease by its ttl from the store's now. Raises BrokerFenced if the incarnation is
-        no longer current or the lease had run out (register anew then)."""
+        """Extend the lease by its ttl from the store's now. Raises BrokerFenced if the incarnation is no longer current
+        or the lease had run out (then register again)."""
         ...
 
     async def leave_broker(self, lease: BrokerLease) -> None:
@@ -101,7 +101,7 @@ class MetadataStore(Protocol):
         ...
 
     async def live_brokers(self) -> tuple[LiveBroker, ...]:
-        """By id. Without those whose lease is from before the clock was set back, until they renew it."""
+        """Live brokers by id. A broker whose lease is from before the clock was set back is absent until it renews."""
         ...
 
     # --- topics ------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class MetadataStore(Protocol):
         ...
 
     async def delete_topic(self, topic: TopicId) -> None:
-        """Remove the topic, its partitions, spans, producers and groups' offsets, and release its segments; its table
+        """Remove the topic, its partitions, spans, producers and groups' offsets, and release its segments. Its table
         stays, as an ordinary one. Raises UnknownTopicId."""
         ...
 
@@ -135,19 +135,18 @@ class MetadataStore(Protocol):
     async def commit_segment(self, commit: SegmentCommit) -> SegmentFate:
         """Give offsets to a durable segment's batches: the moment at which they exist.
 
-        A segment has one fate. If it has one already, that is returned and nothing changes, so a
-        lost answer is resolved by asking again. Otherwise, in one transaction (on PostgreSQL one
-        round trip): check the broker's incarnation and lease (BrokerFenced), then per batch in
-        order: dedupe by (producer, epoch, sequence) against the last 5 batches, give offsets, and
-        advance the tail; contiguous accepted batches of a partition with the same append_ms become
-        one span; a rejected batch splits it. Receipted segments lose their kept results: asking for their
-        fate again gives Committed without results, which only the broker that has them could miss.
-        A segment in which no batch was stored is dead from the start.
+        A segment has one fate. If it has one already, the store returns it and changes nothing, so a caller that lost
+        an answer asks again. Otherwise, in one transaction (on PostgreSQL one round trip), the store checks the
+        broker's incarnation and lease (BrokerFenced). Then, per batch in order, it dedupes by (producer, epoch,
+        sequence) against the last 5 batches, gives offsets, and advances the tail. Contiguous accepted batches of a
+        partition with the same append_ms become one span; a rejected batch splits it. Receipted segments lose their
+        kept results: asking for their fate again gives Committed without results, and only the broker that already has
+        them would need them. A segment in which no batch was stored is dead from the start.
         """
         ...
 
     async def abandon_segment(self, segment: SegmentId) -> SegmentFate:
-        """Give the segment up, unless it was committed: returns the fate it then has."""
+        """Give the segment up, unless it was committed. Returns its fate."""
         ...
 
     async def views(self, asks: Sequence[ViewAsk]) -> list[PartitionView | None]:
@@ -174,27 +173,27 @@ class MetadataStore(Protocol):
     async def apply_retention(
         self, partition: PartitionId, *, expired_before_ms: int | None, bytes_max: int | None, spans_max: int
     ) -> int:
-        """Drop the oldest spans while they are expired (greatest timestamp, or commit time where there is
-        none, below `expired_before_ms`) or while the rest still holds `bytes_max` or more; at most
-        `spans_max` a call. Raises log_start accordingly; returns the number of spans dropped, 0 where the
-        partition is gone. Where the topic has a table, only what has got there is taken."""
+        """Drop the oldest spans while they are expired (greatest timestamp, or commit time if there is none, below
+        `expired_before_ms`) or while the rest still holds `bytes_max` or more; at most `spans_max` a call. Raises
+        log_start accordingly. Returns the number of spans dropped, 0 if the partition is gone. If the topic has a
+        table, only spans that are in the table are dropped."""
         ...
 
     # --- producers ---------------------------------------------------------------------------
 
     async def take_producer_ids(self, count: int) -> range:
-        """A block of ids that nobody else will be given."""
+        """A block of ids that no other caller gets."""
         ...
 
     async def forget_producers(self, idle_for_ms: int, limit: int) -> int:
-        """Drop state of producers that have not written to a partition for so long. Returns how many."""
+        """Drop the state of producers that have not written to a partition for this long. Returns how many."""
         ...
 
     # --- garbage -----------------------------------------------------------------------------
 
     async def deletable_segments(self, grace_ms: int, limit: int) -> list[SegmentId]:
-        """Segments dead (no span refers to them) for longer than the grace, whose receipts are needed
-        by no living segment: their objects can be deleted."""
+        """Segments that are dead (no span refers to them) for longer than the grace and whose receipts no living
+        segment needs: their objects can be deleted."""
         ...
 
     async def wal_size(self) -> WalSize:
@@ -202,29 +201,30 @@ class MetadataStore(Protocol):
         ...
 
     async def wal_copies(self) -> dict[TopicId, int]:
-        """How many bytes of each topic's records are in its table and in WAL objects as well, whatever keeps those: the
-        grace, or a neighbour's records. Topics without any are absent. One consistent read (rules/wal_copies.py)."""
+        """How many bytes of each topic's records lie in its table and in WAL objects as well, because of the grace or
+        of a neighbour's records. Topics without any are absent. One consistent read (rules/wal_copies.py)."""
         ...
 
     async def forget_segments(self, segments: Sequence[SegmentId]) -> None:
-        """Their objects are deleted: drop the rows. Living segments are left alone; rows of abandoned ones stay for
-        a week more (rules/segment_state.py), so that a zombie still finds the fate, and are not deletable again."""
+        """Drop the rows of these segments, whose objects are deleted. Living segments are left alone. Rows of abandoned
+        ones stay for a week more (rules/segment_state.py), so that a zombie still finds the fate, and are not deletable
+        again."""
         ...
 
     async def unknown_segments(self, segments: Sequence[SegmentId]) -> list[SegmentId]:
-        """Those of `segments` that have no fate yet."""
+        """The segments that have no fate yet."""
         ...
 
     async def take_duty(self, name: str, holder: str, ttl_ms: int) -> bool:
-        """Become, or remain, the one who does a named chore (retention, sweep). False: someone else is. One who would
-        be for longer than `ttl_ms` from now was given it by a clock that was ahead, and is not any more."""
+        """Become, or remain, the holder of a named duty (retention, sweep). False: another broker is. A holder whose
+        term ends later than `ttl_ms` from now got it from a clock that was ahead, and loses it."""
         ...
 
     # --- alarms ------------------------------------------------------------------------------
 
     def on_change(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back, on the event loop, soon after anything may have been committed by anyone. An alarm, not a
-        log: it says only 'look again', may come late or for nothing. Returns a function that ends it."""
+        """Call back, on the event loop, soon after anyone may have committed anything. An alarm, not a log: it says
+        only 'look again', and may come late or for nothing. Returns a function that ends it."""
         ...
 
     async def close(self) -> None: ...

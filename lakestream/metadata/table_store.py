@@ -1,8 +1,8 @@
-"""What the metadata store does for tables: verbs, each of them one transaction.
+"""TableStore: the metadata store's verbs for tables, each of them one transaction.
 
-A table is a pointer to its metadata file. Whoever changes it writes the next file first and then moves the pointer, if
-it is still where it was read. Verbs that change something take a receipt, kept in the same transaction: a request that
-was carried out before raises AnsweredBefore, which has the answer it got.
+A table is a pointer to its metadata file. A writer first writes the next file and then moves the pointer, if the
+pointer is still where the writer read it. Verbs that change something take a receipt and keep it in the same
+transaction. A request that was carried out before raises AnsweredBefore, which has its answer.
 """
 
 import json
@@ -14,19 +14,19 @@ from lakestream.model.table import Namespace, PointerMove, RequestReceipt, Table
 from lakestream.model.topic import TopicId
 
 RECEIPT_KEPT_MS = 3_600_000
-"""Twice as long as clients are told that they may repeat a request."""
+"""Twice as long as the time in which clients may repeat a request."""
 
 _LEVEL_SEPARATOR = "\x1f"
 
 NOWHERE = ""
-"""The namespace of dropped tables: nobody can name it, so their own names are free at once."""
+"""The namespace of dropped tables. Nobody can name it, so the tables' own names are free at once."""
 
 
 class TableName(NamedTuple):
     name: str
     kind: TableKind
     listed: bool = True
-    """Whether the catalog shows it: the config of its topic says so."""
+    """Whether the catalog shows the table: a config of its topic decides."""
 
 
 class TableStore(Protocol):
@@ -39,7 +39,7 @@ class TableStore(Protocol):
         ...
 
     async def namespaces(self, parent: Namespace) -> list[Namespace]:
-        """Those directly below `parent`, in order; at the top if that is empty. Raises UnknownNamespace."""
+        """Namespaces directly below `parent`, or at the top if `parent` is empty, in order. Raises UnknownNamespace."""
         ...
 
     async def namespace_properties(self, namespace: Namespace) -> dict[str, str]:
@@ -54,7 +54,7 @@ class TableStore(Protocol):
         properties: Mapping[str, str],
         receipt: RequestReceipt | None = None,
     ) -> None:
-        """Raises UnknownNamespace; CommitConflict if its properties are not `expected`."""
+        """Raises UnknownNamespace; CommitConflict if the current properties are not `expected`."""
         ...
 
     async def drop_namespace(self, namespace: Namespace, *, receipt: RequestReceipt | None = None) -> None:
@@ -74,13 +74,13 @@ class TableStore(Protocol):
     async def table_with_id(self, table: TableId) -> TablePointer | None: ...
 
     async def table_ids(self, kinds: Collection[TableKind]) -> list[TableId]:
-        """Of all tables of these kinds, wherever they are, in order."""
+        """Ids of all tables of these kinds, in every namespace, in order."""
         ...
 
     async def move_tables(self, moves: Sequence[PointerMove], *, receipt: RequestReceipt | None = None) -> None:
-        """Create tables and move pointers: all of them, or none. Raises CommitConflict where a pointer is not where it
-        was expected, TableExists where a new table's name is taken, UnknownNamespace where its namespace is not there,
-        UnknownTopicId where its topic is gone."""
+        """Create tables and move pointers: all of them, or none. Raises CommitConflict if a pointer is not where it was
+        expected, TableExists if a new table's name is taken, UnknownNamespace if its namespace does not exist,
+        UnknownTopicId if its topic is gone."""
         ...
 
     async def replace_table(
@@ -100,27 +100,27 @@ class TableStore(Protocol):
         ...
 
     async def dropped_tables(self, age_ms: int, limit: int) -> list[TableId]:
-        """Those that went with their topics so long ago. `drop_table` forgets them, once their files are gone."""
+        """Tables dropped with their topics this long ago. `drop_table` forgets them once their files are gone."""
         ...
 
     async def make_ordinary(self, table: TableId, age_ms: int) -> bool:
-        """A kept table that nobody has changed for so long is like any other from now on. Whether it is."""
+        """Make a kept table ordinary if nobody has changed it for this long. Returns whether it is ordinary now."""
         ...
 
     # --- receipts ------------------------------------------------------------------------------
 
     async def receipt(self, key: str) -> RequestReceipt | None:
-        """What is known of a request that was carried out within the last RECEIPT_KEPT_MS."""
+        """The receipt of a request that was carried out within the last RECEIPT_KEPT_MS."""
         ...
 
 
 def is_listed(topic_config: str | None) -> bool:
-    """From a topic's config as it is stored; tables without a topic are always listed."""
+    """Whether a topic's stored config lists its table. Tables without a topic are always listed."""
     return topic_config is None or lists_its_table(json.loads(topic_config))
 
 
 def joined(namespace: Namespace) -> str:
-    """A namespace as it is stored."""
+    """A namespace in its stored form."""
     return _LEVEL_SEPARATOR.join(namespace)
 
 

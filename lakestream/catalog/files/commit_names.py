@@ -1,33 +1,33 @@
-"""How what the catalog itself writes for a topic's table is named, and what the names tell.
+"""Name the files that the catalog writes for a topic's table, and read facts from such names.
 
     tables/<uuid>-log/metadata/00012-<uuid>.metadata.json               the table's version 12
                                00012-<attempt>-m0.avro                  manifests that were made for it
                                00012-<attempt>-snap-<snapshot>.avro     manifest lists
 
-They lie beside the table's folder (ADR 4): engines that remove orphans list the table's folder, and would take what a
-commit has written and not yet pointed to.
+They lie next to the table's folder, not in it (ADR 4): engines that remove orphans list the table's folder, and would
+remove files that a commit has written and not yet pointed to.
 
 Every name begins with the version that it was written for. A commit moves the pointer from one version to the next, so
-a version is reached once: what was written for one that has been reached is either referred to by now, or never will
-be. That is how leftovers of commits that failed or crashed are told, without a clock. Where nobody commits for long,
-the table is moved to its next version as it is (table/upkeep/orphan_metadata.py).
+a version is reached once. Once a version has been reached, a file written for it is either referred to by now, or never
+will be. That identifies leftovers of failed or crashed commits without a clock. If nobody commits for long, the upkeep
+moves the table to its next version unchanged (table/upkeep/orphan_metadata.py).
 """
 
 from dataclasses import dataclass
 
 LEDGER_NAME = "ledger.json"
-"""In each job's own folder, beside the data files that it wrote."""
+"""Lies in each job's own folder, next to the data files of the job."""
 _VERSION_DIGITS = 5
 _ENDS = (".avro", ".metadata.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitNames:
-    """For the objects of one attempt to commit."""
+    """Names for the objects of one attempt to commit."""
 
     folder: str
     version: int
-    """Of the table, once the commit has been made."""
+    """The table's version after the commit."""
     attempt: str
 
     def manifest(self, number: int) -> str:
@@ -46,16 +46,16 @@ def numbered(version: int) -> str:
 
 
 def version_of(location: str) -> int:
-    """The number that a name begins with, or -1 where someone named it otherwise."""
+    """The number that a name begins with, or -1 if the name has another form."""
     number = location.rpartition("/")[2].partition("-")[0]
     return int(number) if number.isdecimal() else -1
 
 
 def is_awaiting(location: str, current_version: int) -> bool:
-    """Whether this is an object of a commit that may still be made."""
+    """Whether this object belongs to a commit that may still be made."""
     return location.endswith(_ENDS) and version_of(location) > current_version
 
 
 def is_settled(location: str, current_version: int) -> bool:
-    """Whether this is an object of a commit that has been made, or never will be."""
+    """Whether this object belongs to a commit that has been made, or never will be."""
     return location.endswith(_ENDS) and 0 <= version_of(location) <= current_version

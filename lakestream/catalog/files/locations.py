@@ -1,11 +1,11 @@
-"""Where tables' files are: an absolute location (`file:///data/tables/...`) is a key of the object store.
+"""Map locations of table files (`file:///data/tables/...`) to keys of the object store.
 
     location  file:///data/objects/tables/<uuid>/metadata/00001-....metadata.json
     key                            tables/<uuid>/metadata/00001-....metadata.json
 
-Everything of tables lies below `tables/`; a location elsewhere is refused, since it could name the log's own objects or
-something that only one machine sees. A table's own folder is named by its uuid, so a table that is dropped and made
-again under its old name shares nothing with it.
+All files of tables lie below `tables/`. A location elsewhere is refused, since it could name the log's own objects or a
+place that only one machine sees. A table's own folder is named by its uuid, so a table that is dropped and made again
+under its old name shares nothing with it.
 """
 
 import re
@@ -26,11 +26,11 @@ LOG_FOLDER_END = "-log"
 _FOLDER_MAKER = "made-and-deleted"
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SAME_SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "az"}
-"""Names under which engines write the schemes that we know."""
+"""Names that engines use for the schemes that we know."""
 
 
 class TableObjects:
-    """The object store, by locations."""
+    """Access to the object store by locations."""
 
     def __init__(self, objects: ObjectStore) -> None:
         self._objects = objects
@@ -41,25 +41,25 @@ class TableObjects:
         return f"{self._root}/{TABLES_FOLDER}/{table}"
 
     def log_folder(self, table: TableId) -> str:
-        """Where a topic's own files are: beside the table's folder, not in it. Engines that remove orphans list the
-        table's folder, and would take the files of a commit that is under way."""
+        """The folder of a topic's own files: next to the table's folder, not in it. Engines that remove orphans list
+        the table's folder, and would remove the files of a running commit."""
         return f"{self.table_location(table)}{LOG_FOLDER_END}"
 
     def commits_folder(self, table: TableId) -> str:
-        """Where the catalog writes metadata files, manifests and manifest lists of a topic's table: commit_names.py."""
+        """The folder of a topic table's metadata files, manifests and manifest lists: commit_names.py."""
         return f"{self.log_folder(table)}/metadata"
 
     def job_folder(self, table: TableId, job: JobId) -> str:
-        """Where a job of compaction writes data files and their ledger, and nobody else writes."""
+        """The folder in which a job of compaction writes data files and their ledger. Nobody else writes there."""
         return f"{self.log_folder(table)}/{job}"
 
     def job_of(self, location: str) -> JobId | None:
-        """The job in whose folder it lies, if it lies in one."""
+        """The job whose folder contains the location, if any."""
         _, owner, job, *rest = [*self.key_of(location).split("/"), "", ""]
         return job if owner.endswith(LOG_FOLDER_END) and is_ulid(job) and any(rest) else None
 
     def key_of(self, location: str) -> str:
-        """Raises InvalidLocation for one outside the tables' folder."""
+        """Raises InvalidLocation for a location outside the tables' folder."""
         normal = plain_location(location)
         prefix = f"{self._root}/{TABLES_FOLDER}/"
         key = normal.removeprefix(f"{self._root}/")
@@ -70,7 +70,7 @@ class TableObjects:
         return key
 
     def is_below(self, location: str, folders: Iterable[str]) -> bool:
-        """Whether it lies in one of the folders, however it is written: Spark has `file:/data` for `file:///data`."""
+        """Whether it lies in one of the folders, in any spelling: Spark writes `file:/data` for `file:///data`."""
         try:
             return self.key_of(location).startswith(tuple(f"{self.key_of(folder)}/" for folder in folders))
         except InvalidLocation:
@@ -106,31 +106,31 @@ class TableObjects:
         await self._objects.put(self.key_of(location), parts)
 
     async def make_folder(self, location: str) -> None:
-        """On a file store: engines that write there before the table exists do not all make the folder (DuckDB)."""
+        """Make the folder on a file store: some engines (DuckDB) write there before the table exists and expect it."""
         if not self._objects.is_remote:
             key = f"{self.key_of(location)}/{_FOLDER_MAKER}"
-            with suppress(ObjectExists):  # left by one who was killed between the two
+            with suppress(ObjectExists):  # left by a process that was killed between the two steps
                 await self._objects.put(key, [b""])
             await self._objects.delete([key])
 
     async def list_below(self, folder: str) -> list[str]:
-        """Locations of everything there is."""
+        """Locations of all objects below."""
         return list(await self.written_below(folder))
 
     async def written_below(self, folder: str) -> dict[str, int]:
-        """Locations of everything there is, and when each was written, in milliseconds."""
+        """Locations of all objects below, each with the time of its writing in milliseconds."""
         prefix = self.key_of(folder) + "/"
         return {f"{folder}/{i.key.removeprefix(prefix)}": i.modified_ms async for i in self._objects.list(prefix)}
 
     async def delete(self, locations: Sequence[str]) -> None:
-        """What is missing is no error. Files of a job go when it has long ended: nobody uses its folder any more."""
+        """A missing object is no error. A job's files are deleted long after its end, when nobody uses its folder."""
         keys = [self.key_of(location) for location in locations]
         of_jobs = {self.key_of(each).rpartition("/")[0] for each in locations if self.job_of(each) is not None}
         await self._objects.delete(keys, unused_folders=sorted(of_jobs))
 
     async def delete_below(self, folder: str, *, but: Collection[str] = ()) -> int:
-        """Everything below a location, which nobody writes to any more; or all but some keys. Returns how many objects
-        there were."""
+        """Delete all objects below a location that nobody writes to any more, except some keys. Returns how many
+        objects there were."""
         prefix = self.key_of(folder)
         keys = [info.key async for info in self._objects.list(f"{prefix}/") if info.key not in but]
         await self._objects.delete(keys, unused_folders=() if but else (prefix,))
@@ -138,7 +138,7 @@ class TableObjects:
 
 
 def _root_of(url: str) -> str:
-    """As engines write it: a path in a location is not percent-encoded."""
+    """The root in the spelling of engines: a path in a location is not percent-encoded."""
     parts = urlsplit(url)
     if parts.scheme == "file":
         return f"file://{unquote(parts.path).rstrip('/')}"
@@ -146,7 +146,7 @@ def _root_of(url: str) -> str:
 
 
 def plain_location(location: str) -> str:
-    """The one spelling of all that mean the same."""
+    """The one spelling of all equivalent locations."""
     scheme, separator, rest = location.partition(":")
     if not separator:
         return location

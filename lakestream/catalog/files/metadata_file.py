@@ -1,9 +1,9 @@
-"""Metadata files: how they are named, written and read, and which old ones go.
+"""Metadata files: name, write and read them, and choose the old ones to delete.
 
     base file 00007-<uuid>.metadata.json  +  next metadata  ->  00008-<uuid>.metadata.json, base entered in its log
 
-A metadata file is written first and pointed to afterwards, by compare and set: a crash in between leaves a file that
-nobody knows, never a torn table. Files are never changed, so what was read once is kept, within a bound.
+A metadata file is written first and pointed to afterwards, by compare and set. A crash in between leaves a file that
+nothing refers to, never a torn table. Files are never changed, so files that were read are cached, within a bound.
 """
 
 import gzip
@@ -32,19 +32,19 @@ _PREVIOUS_VERSIONS_DEFAULT = 100
 _ENCODING = "utf-8"
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_LEVEL = 1
-"""Snapshots resemble each other so much that level 6 takes two and a half times as long to save an eighth more."""
+"""Snapshots resemble each other so much that level 6 takes two and a half times as long to save another eighth."""
 _UNPACKED_BYTES_MAX = 512 * 1024 * 1024
-"""A few kilobytes that someone offers may unpack to any size; no table comes near this one."""
+"""A few kilobytes from a client may unpack to any size. No table comes near this limit."""
 _PACKED_END = ".gz.metadata.json"
 _NAME_ENDS = {"none": ".metadata.json", "gzip": _PACKED_END}
-"""By how a table wants its metadata compressed."""
+"""File name endings, by the compression that a table asks for."""
 _KEPT_BYTES_MAX = 64 * 1024 * 1024
-"""Of metadata files in memory, by their length as JSON."""
+"""Most bytes of cached metadata files, by their length as JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextVersion:
-    """What a commit writes, where, and which earlier metadata files it makes superfluous."""
+    """The output of a commit: metadata, its location, and the earlier metadata files that it makes superfluous."""
 
     metadata: Metadata
     location: str
@@ -61,7 +61,7 @@ class MetadataFile:
 def next_version(
     base: Metadata, base_location: str, changed: Metadata, *, uuid: str, folder: str | None = None
 ) -> NextVersion:
-    """`changed` with its history entered. `uuid` makes the file's name unique; `folder`: see file_location. Pure."""
+    """`changed` with its history added. `uuid` makes the file's name unique; `folder`: see file_location. Pure."""
     log = [
         *(base.get("metadata-log") or []),
         {"timestamp-ms": base["last-updated-ms"], "metadata-file": base_location},
@@ -77,7 +77,7 @@ def next_version(
 
 
 def file_location(metadata: Metadata, *, version: int, uuid: str, folder: str | None = None) -> str:
-    """In the folder that the table's own properties say, unless `folder` is given."""
+    """The location of a metadata file: below `folder`, or else in the folder that the table's own properties name."""
     properties = metadata.get("properties") or {}
     folder = folder or properties.get(METADATA_PATH, "").rstrip("/") or f"{metadata['location']}/metadata"
     return f"{folder}/{numbered(version)}-{uuid}{_name_end(properties)}"
@@ -95,13 +95,13 @@ def encode_metadata(metadata: Metadata) -> bytes:
 
 
 def decode_metadata(content: Buffer, location: str, *, parse: Callable[[str], Any] = json.loads) -> MetadataFile:
-    """`parse` makes values of its JSON. Raises DamagedTable."""
+    """`parse` turns its JSON into values. Raises DamagedTable."""
     try:
         text = _unpacked(content) if bytes(content[:2]) == _GZIP_MAGIC else bytes(content)
         encoding = json.detect_encoding(text)
         metadata = parse(text.decode(encoding))
         if encoding != _ENCODING:
-            text = encode_metadata(metadata)  # Java reads others too; answers, which have it inside them, are UTF-8
+            text = encode_metadata(metadata)  # Java reads others too; answers, which contain it, are UTF-8
     except (ValueError, RecursionError, EOFError, OSError, zlib.error) as error:
         raise DamagedTable(f"{location} is no metadata file ({error}): restore it from a backup") from error
     if not isinstance(metadata, dict) or "format-version" not in metadata or "location" not in metadata:
@@ -110,7 +110,7 @@ def decode_metadata(content: Buffer, location: str, *, parse: Callable[[str], An
 
 
 class MetadataFiles:
-    """Reads and writes them; what was read or written lately is kept."""
+    """Reads and writes metadata files, and caches recent ones."""
 
     def __init__(self, objects: TableObjects, *, ids: Ids) -> None:
         self._objects = objects
@@ -128,8 +128,8 @@ class MetadataFiles:
         return file
 
     async def read_offered(self, location: str) -> MetadataFile:
-        """What someone says is a metadata file. Raises InvalidTableChange where it is none, and InvalidLocation."""
-        self._kept.drop(location)  # others may have deleted it or written it anew, as we never do
+        """Read a client's metadata file. Raises InvalidTableChange if it is not one, and InvalidLocation."""
+        self._kept.drop(location)  # other writers may have deleted or overwritten it, which we never do
         try:
             content = await self._objects.read(location)
             file = decode_metadata(content, location, parse=partial(read_json, what=location))
@@ -139,7 +139,7 @@ class MetadataFiles:
         return file
 
     async def write_first(self, metadata: Metadata, *, folder: str | None = None) -> str:
-        """Where the metadata of a new table or view is now."""
+        """Write the first metadata of a new table or view. Returns its location."""
         location = file_location(metadata, version=0, uuid=self._ids.uuid(), folder=folder)
         await self._write(location, metadata)
         return location
@@ -150,14 +150,13 @@ class MetadataFiles:
         return next
 
     async def write_after(self, base: MetadataFile, changed: Metadata) -> str:
-        """For views, whose files keep no log of those before them."""
+        """For views, whose files keep no log of earlier files."""
         location = file_location(changed, version=version_of(base.location) + 1, uuid=self._ids.uuid())
         await self._write(location, changed)
         return location
 
     def forget(self, location: str) -> None:
-        """The table has moved on from this version. Whoever wants it still reads it; in memory it would take the place
-        of tables that are asked for."""
+        """Drop this version from memory, since the table has moved on. It can still be read from the store."""
         self._kept.drop(location)
 
     async def delete(self, locations: tuple[str, ...]) -> None:
@@ -173,7 +172,7 @@ class MetadataFiles:
 
 
 def _unpacked(content: Buffer) -> bytes:
-    """All its members. Raises EOFError, OSError or zlib.error for what is damaged, ValueError for what is too large."""
+    """All gzip members. Raises EOFError, OSError or zlib.error if damaged, ValueError if too large."""
     text = gzip.GzipFile(fileobj=BytesIO(content)).read(_UNPACKED_BYTES_MAX + 1)
     if len(text) > _UNPACKED_BYTES_MAX:
         raise ValueError(f"it has more than {_UNPACKED_BYTES_MAX >> 20} MiB")

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 class RecentlyUsed(Generic[T]):
     def __init__(self, *, bytes_max: int, weigh: Callable[[T], int]) -> None:
-        """`weigh` tells how many bytes a thing counts for."""
+        """`weigh` returns how many bytes a value counts for."""
         self._bytes_max = bytes_max
         self._weigh = weigh
         self._things: OrderedDict[str, T] = OrderedDict()

@@ -1,4 +1,4 @@
-"""A PostgreSQL URL: where the server is, and which schema of its database is ours (`?schema=`, default public)."""
+"""Parse a PostgreSQL URL: the server's address, and our schema in its database (`?schema=`, default public)."""
 
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -13,9 +13,9 @@ SCHEMES = ("postgresql://", "postgres://")
 _DEFAULT_SCHEMA = "public"
 _CONNECT_SECONDS_MAX = 5
 _STATEMENT_MS_MAX = 10_000
-"""No verb of ours takes longer, unless it waits for a lock that somebody forgot."""
+"""No verb of ours takes longer, unless it waits for a forgotten lock."""
 _IDLE_TRANSACTION_MS_MAX = 10_000
-"""A process that is stopped in the middle of a verb must not hold its locks for ever."""
+"""A process stopped in the middle of a verb must not hold its locks for ever."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

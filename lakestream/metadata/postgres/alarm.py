@@ -1,11 +1,11 @@
-"""LISTEN and NOTIFY: how brokers hear of each other's commits.
+"""The alarm over LISTEN and NOTIFY: brokers learn of each other's commits.
 
     our commit -> our own listeners at once, and one NOTIFY for those elsewhere
     a NOTIFY, a (re)connection, or a quiet second -> our listeners
 
-The NOTIFY follows the commit in a transaction of its own: inside, it would hold a lock of the whole database until the
-commit is on disk, and commits would no longer share an fsync. A process that dies in between says nothing, which is
-why listeners are also woken once in a quiet second: an alarm may be late, by no more than that.
+The NOTIFY follows the commit in a transaction of its own. Inside the commit it would hold a lock of the whole database
+until the commit is on disk, and commits would no longer share an fsync. A process that dies in between notifies nobody.
+Therefore listeners are also woken once in a quiet second: an alarm may be late, by no more than that.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _RECONNECT_SECONDS_MAX = 5.0
 
 class Alarm:
     def __init__(self, pool: Pool, *, channel: str, own_name: str, clock: Clock) -> None:
-        """`own_name` tells our own notifications from others'."""
+        """`own_name` distinguishes our own notifications from those of others."""
         self._pool = pool
         self._channel = channel
         self._own_name = own_name
@@ -44,7 +44,7 @@ class Alarm:
         return lambda: self._unsubscribe(key)
 
     def ring(self) -> None:
-        """Something of ours was committed."""
+        """Wake listeners: this process has committed something."""
         self._call_back()
         self._more_to_tell = True
         if self._telling is None:
@@ -65,11 +65,11 @@ class Alarm:
             self._listening = None
 
     async def _tell(self) -> None:
-        """Commits made while one notification is under way share the next one."""
+        """Notify other processes. Commits made while one notification is under way share the next one."""
         try:
             while self._more_to_tell:
                 self._more_to_tell = False
-                with suppress(psycopg.Error, LakestreamError):  # the quiet second makes up for it
+                with suppress(psycopg.Error, LakestreamError):  # the wakeup of the quiet second makes up for it
                     async with self._pool.connection() as connection:
                         await connection.execute("SELECT pg_notify(%s, %s)", (self._channel, self._own_name))
         finally:
@@ -87,9 +87,9 @@ class Alarm:
             pause_seconds = min(2 * pause_seconds, _RECONNECT_SECONDS_MAX)
 
     async def _listen_on(self, connection: Connection) -> None:
-        """Until the connection breaks."""
+        """Listen until the connection breaks."""
         await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
-        self._call_back()  # what happened before we listened
+        self._call_back()  # changes from before we listened
         while True:
             quiet = True
             async for notification in connection.notifies(timeout=QUIET_SECONDS_MAX, stop_after=1):
@@ -102,4 +102,4 @@ class Alarm:
     def _call_back(self) -> None:
         loop = asyncio.get_running_loop()
         for callback in self._callbacks.values():
-            loop.call_soon(callback)  # on its own, so that a failing one harms nobody else
+            loop.call_soon(callback)  # each on its own, so that a failing listener harms no other

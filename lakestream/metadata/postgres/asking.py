@@ -1,4 +1,4 @@
-"""Ask for one row, or for all: the two things that every verb does."""
+"""Fetch one row, or all rows, of a query."""
 
 from collections.abc import Sequence
 from typing import Any, LiteralString

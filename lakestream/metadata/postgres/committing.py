@@ -1,7 +1,7 @@
-"""commit_segment and abandon_segment: a segment's one fate, decided in one round trip.
+"""commit_segment and abandon_segment: decide a segment's one fate in one round trip.
 
-The work is done by the function commit_segment_v1 (migrations/postgres/0001_log_functions.sql); here its arguments are
-packed and its answer is read. Numbers travel as array literals, which is far cheaper than adapting them one by one.
+The function commit_segment_v1 (migrations/postgres/0001_log_functions.sql) does the work. This module packs its
+arguments and reads its answer. Numbers travel as array literals, which is far cheaper than adapting them one by one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ async def commit_segment(connection: Connection, commit: SegmentCommit) -> Segme
 
 
 async def abandon_segment(connection: Connection, segment: SegmentId) -> SegmentFate:
-    """One statement: it inserts the fate or, by an update that changes nothing, locks and returns the one there is."""
+    """One statement. It inserts the fate or, by an update without effect, locks and returns the existing one."""
     return _fate(
         await one_row(
             connection,

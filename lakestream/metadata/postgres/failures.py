@@ -1,4 +1,4 @@
-"""What PostgreSQL's errors mean to the caller."""
+"""Translate PostgreSQL's errors into ours."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ FENCED = "LS001"
 """The SQLSTATE with which commit_segment refuses a broker whose lease is gone."""
 
 TRY_AGAIN = (errors.DeadlockDetected, errors.SerializationFailure)
-"""The server undid the transaction to let another one pass."""
+"""The server rolled the transaction back to let another one pass."""
 
 _PASSING = (psycopg.OperationalError, psycopg.InterfaceError, errors.ReadOnlySqlTransaction)
 """Lost or refused connections, shutdowns, timeouts, too many clients, a standby that has not taken over yet."""
@@ -20,7 +20,7 @@ _PASSING = (psycopg.OperationalError, psycopg.InterfaceError, errors.ReadOnlySql
 
 @contextmanager
 def plain_errors(shown_url: str) -> Iterator[None]:
-    """Failures of the server as ours. Mistakes in our own statements are not dressed up."""
+    """Raise the server's failures as our errors. Mistakes in our own statements pass unchanged."""
     try:
         yield
     except errors.DiskFull as error:

@@ -1,4 +1,4 @@
-"""Consumer groups in PostgreSQL: the verbs that both stores share, and how offsets are committed and expire."""
+"""Consumer groups in PostgreSQL: the shared verbs, plus the commit and the expiry of offsets."""
 
 from collections.abc import Mapping
 
@@ -40,7 +40,7 @@ async def _commit(
     offsets: Mapping[TopicPartition, CommittedOffset],
     retention_ms: int | None,
 ) -> None:
-    """One statement. In the order of the key, so that two commits never hold what the other one wants."""
+    """Commit offsets in one statement, in the order of the key, so that two commits cannot deadlock."""
     ordered = sorted(offsets.items())
     row = await maybe_row(
         connection,
@@ -73,9 +73,9 @@ async def _commit(
 
 
 async def _expire(connection: Connection, retention_ms: int, limit: int) -> int:
-    """Offsets first, groups in a transaction of their own: nothing is held while something else is waited for.
+    """Expire offsets, then groups in a transaction of their own: no lock is held while waiting for another.
 
-    A row that a commit is just replacing is looked at again once that is done, and is found to be new.
+    If a commit is just replacing a row, the statement waits, reads the row again, and finds that it is new.
     """
     expired = await connection.execute(
         "DELETE FROM group_offset USING ("

@@ -1,7 +1,7 @@
-"""commit_job: the table's pointer and the topic's places move in one transaction.
+"""commit_job: move the table's pointer and the topic's places in one transaction.
 
-Partitions are locked first, so that commits to them wait; then segments, the lease, the job, the table. A repeated
-commit that finds the job committed locks nothing.
+The commit locks partitions first, so that commits to them wait; then segments, the lease, the job, the table. A
+repeated commit that finds the job committed locks nothing.
 """
 
 from collections import Counter
@@ -39,12 +39,12 @@ async def _commit(connection: Connection, commit: JobCommit) -> str:
     async with connection.transaction():
         tails = await _locked_tails(connection, [tabled.partition for tabled in commit.ranges])
         if (known := await _known_answer(connection, commit.job)) is not None:
-            return known  # by our own first attempt, for which the partitions were locked until now
+            return known  # our own first attempt committed it, and held the partitions' locks until now
         spans = spans_by_partition(commit.spans)
         try:
             _check_ranges(commit, tails, spans)
         except (LedgerConflict, UnknownPartition):
-            # To one who has lost the lease it says that others do the work, not that the topic is at fault.
+            # A pipeline that lost the lease must learn that, rather than blame the topic.
             await drive(connection, check_token(commit.token))
             raise
         replaced = await _replace_spans(connection, commit)
@@ -67,7 +67,7 @@ async def _known_answer(connection: Connection, job: JobId) -> str | None:
 
 
 async def _lock_planned(connection: Connection, job: JobId) -> None:
-    """From here on nobody can drop it."""
+    """Lock the planned job, so that nobody can drop it."""
     row = await maybe_row(connection, "SELECT state FROM job WHERE id = %s FOR UPDATE", (job,))
     state = None if row is None else row[0]
     if state != JobState.PLANNED:
@@ -93,7 +93,7 @@ def _check_ranges(
 
 
 async def _replace_spans(connection: Connection, commit: JobCommit) -> Mapping[PartitionId, Sequence[ReplacedSpan]]:
-    """Take the WAL spans below the ranges' ends away, and move the tails. Returns the spans, in offset order."""
+    """Remove the WAL spans below the ranges' ends, and move the tails. Returns the spans, in offset order."""
     ranges = (
         [tabled.partition for tabled in commit.ranges],
         [tabled.end for tabled in commit.ranges],

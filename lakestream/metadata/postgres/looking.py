@@ -1,4 +1,4 @@
-"""Reads of the log: tails, the spans behind an offset, and lookups by time. Each sees one moment."""
+"""Reads of the log: tails, the spans behind an offset, and lookups by time. Each read sees one moment."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ _FILE_SPAN: LiteralString = (
 
 
 async def views(connection: Connection, asks: Sequence[ViewAsk]) -> list[PartitionView | None]:
-    """Spans of both kinds go through the same columns; a file span has its file where the other has its segment."""
+    """Spans of both kinds share columns: a file span has its file in the column where a WAL span has its segment."""
     rows = await all_rows(
         connection,
         "SELECT n, log_start, next_offset, tabled_until, number, found.*"
@@ -71,13 +71,13 @@ async def tails(connection: Connection, partitions: Sequence[PartitionId]) -> di
 
 
 async def span_at_time(connection: Connection, partition: PartitionId, timestamp_ms: int) -> Span | FileSpan | None:
-    """What has moved into the table lies before what has not, so it is asked first."""
+    """Table spans lie before WAL spans, so the table is asked first."""
     async with _one_moment(connection):
         return await _span_at_time(connection, partition, timestamp_ms)
 
 
 async def span_of_max_timestamp(connection: Connection, partition: PartitionId) -> Span | FileSpan | None:
-    """The greatest is mostly the last span's running maximum; where that stems from a dropped span, the spans tell."""
+    """Usually the last span's running maximum. If a dropped span raised it, search the other spans."""
     async with _one_moment(connection):
         row = await maybe_row(
             connection,
@@ -102,7 +102,7 @@ async def _one_moment(connection: Connection) -> AsyncIterator[None]:
 
 
 async def _span_at_time(connection: Connection, partition: PartitionId, timestamp_ms: int) -> Span | FileSpan | None:
-    """In the table an index leads to where the running maximum reaches the time; in the WAL the function bisects
+    """In the table an index finds where the running maximum reaches the time. In the WAL a function bisects
     (migrations/postgres/0001_log_functions.sql)."""
     in_table = await maybe_row(
         connection,
@@ -119,7 +119,7 @@ async def _span_at_time(connection: Connection, partition: PartitionId, timestam
 
 
 async def _span_of_own_max(connection: Connection, partition: PartitionId) -> Span | FileSpan | None:
-    """The first of those that have the greatest time of their own, wherever they lie."""
+    """The first span, in table or WAL, whose own greatest time is the greatest of all."""
     in_table = await maybe_row(
         connection,
         f"SELECT {_FILE_SPAN} FROM file_span WHERE partition_id = %s AND max_timestamp_ms >= 0"

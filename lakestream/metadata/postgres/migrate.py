@@ -1,4 +1,4 @@
-"""Bring the schema to this version's tables, in one transaction, whoever else opens it at the same time."""
+"""Migrate the schema to this version's tables, in one transaction. Processes may open the store at the same time."""
 
 from psycopg import sql
 
@@ -15,9 +15,9 @@ _FIRST_PRODUCER_ID = 1
 
 
 async def migrate(connection: Connection, address: DatabaseAddress, cluster_id: str) -> str:
-    """The store's cluster id, which is `cluster_id` if it had none yet. Raises MetadataTooNew."""
+    """Returns the store's cluster id, which is `cluster_id` if it had none yet. Raises MetadataTooNew."""
     async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))  # the others wait here
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))  # other processes wait here
         await _make_schema(connection, address.schema)
         await _apply_pending(connection, address)
         await connection.execute(
@@ -29,7 +29,7 @@ async def migrate(connection: Connection, address: DatabaseAddress, cluster_id: 
 
 
 async def _make_schema(connection: Connection, schema: str) -> None:
-    """Looked for first, because IF NOT EXISTS needs the right to create it even where it is there."""
+    """Create the schema if it is missing. CREATE IF NOT EXISTS would need the right to create even if it exists."""
     found = await connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,))
     if await found.fetchone() is None:
         await connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
@@ -42,5 +42,5 @@ async def _apply_pending(connection: Connection, address: DatabaseAddress) -> No
     (applied_until,) = await one_row(connection, "SELECT coalesce(max(number), 0) FROM migration")
     for migration in pending(migrations_of(Dialect.POSTGRES), applied_until, address.shown):
         for script in migration.scripts:
-            await connection.execute(script.encode())  # bytes: sent as it is, without parameters
+            await connection.execute(script.encode())  # bytes: sent unchanged, without parameters
         await connection.execute("INSERT INTO migration VALUES (%s, now_ms())", (migration.number,))

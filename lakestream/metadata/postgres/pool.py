@@ -1,4 +1,4 @@
-"""A few connections, shared: borrowed for one verb, made when needed, thrown away when in doubt."""
+"""A pool of a few connections: each verb borrows one. The pool opens them on demand and discards them when in doubt."""
 
 import asyncio
 import select
@@ -14,7 +14,7 @@ from lakestream.model.errors import StoreUnavailable
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
 
 CONNECTIONS_MAX = 8
-"""Four uploads in flight commit side by side, and reads go on beside them."""
+"""Four uploads in flight commit in parallel, and reads run at the same time."""
 
 _WAIT_SECONDS_MAX = 10.0
 
@@ -29,7 +29,7 @@ class Pool:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """Autocommit, idle, ours until the block ends. Raises StoreUnavailable if all stay busy."""
+        """A connection in autocommit mode, for this block alone. Raises StoreUnavailable if all stay busy."""
         await self._take_place()
         try:
             connection = await self._living_idle() or await self.connect()
@@ -41,7 +41,7 @@ class Pool:
             self._places.release()
 
     async def connect(self) -> Connection:
-        """One outside the pool, for a use that lasts."""
+        """A connection outside the pool, for long use."""
         return await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True, prepare_threshold=1)
 
     async def close(self) -> None:
@@ -61,7 +61,8 @@ class Pool:
             ) from None
 
     async def _living_idle(self) -> Connection | None:
-        """A server that spoke although nobody asked it has nearly always said goodbye: restarted, failed over, cut."""
+        """An idle connection that still works. A server that sent something unasked has nearly always closed:
+        restarted, failed over, cut."""
         while self._idle:
             connection = self._idle.pop()
             if not _has_spoken(connection):
@@ -71,7 +72,7 @@ class Pool:
 
     async def _put_back(self, connection: Connection) -> None:
         if connection.broken:
-            await self._close_idle()  # they go to the same server, which is likely gone
+            await self._close_idle()  # the others lead to the same server, which is likely gone
         if connection.closed or self._closed or connection.info.transaction_status is not TransactionStatus.IDLE:
             await connection.close()
         else:

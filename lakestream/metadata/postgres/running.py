@@ -1,4 +1,4 @@
-"""The asynchronous driver: carries out the steps of a verb on a connection to PostgreSQL."""
+"""The asynchronous driver: runs the steps of a verb on a connection to PostgreSQL."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
@@ -37,7 +37,7 @@ async def _drive_in_transaction(connection: Connection, steps: Steps[T]) -> T:
 
 
 async def drive(connection: Connection, steps: Steps[T]) -> T:
-    """The result of the steps. Each commits by itself, unless a transaction is open."""
+    """Run the steps and return their result. Each statement commits by itself, unless a transaction is open."""
     try:
         statement = next(steps)
         while True:

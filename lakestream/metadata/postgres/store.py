@@ -2,7 +2,7 @@
 
     a write -> one transaction -> alarm, here and elsewhere          a read -> what is committed
 
-Most verbs are in metadata/verbs. Here are those that PostgreSQL does in its own way, and who does what.
+Most verbs are in metadata/verbs. This class has those that PostgreSQL does in its own way, and puts the parts together.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -25,7 +25,7 @@ from lakestream.model.topic import PartitionId
 T = TypeVar("T")
 
 _ATTEMPTS_MAX = 3
-"""A verb that the server undid, to let another one pass, is simply done again."""
+"""Attempts at a verb that the server rolled back to let another one pass."""
 
 
 class PostgresStore(SharedVerbs):

@@ -1,1 +1,1 @@
-"""What the stores decide and say, without a database: pure functions, named constants, the errors' words."""
+"""Decisions of the stores, without a database: pure functions, named constants and error messages."""

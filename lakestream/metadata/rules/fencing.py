@@ -1,4 +1,4 @@
-"""What a broker is told when it is no longer who it was."""
+"""The error of a broker that no longer holds its lease."""
 
 from lakestream.model.broker import BrokerId
 from lakestream.model.errors import BrokerFenced

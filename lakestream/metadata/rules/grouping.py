@@ -1,4 +1,4 @@
-"""Consumer groups: what both stores tell their callers, and how they write down what a group subscribes to."""
+"""Consumer groups: error messages of both stores, and the stored form of a group's subscriptions."""
 
 import json
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from lakestream.model.group import SavedGroup
 from lakestream.model.topic import topic_name_problem
 
 NO_STATE_KIND = 1
-"""A group that was claimed and never saved counts as a classic one: that is what its offsets alone make it."""
+"""A group that was claimed and never saved counts as a classic one, since it has nothing but offsets."""
 
 
 def overtaken(group: str, epoch: int) -> NotCoordinator:
@@ -23,7 +23,7 @@ def moved_on(group: str, generation: int) -> IllegalGeneration:
 
 
 def written_topics(saved: SavedGroup) -> str | None:
-    """As JSON. What cannot be a topic's name is left out: nothing can be committed for it."""
+    """Topic names as JSON. Impossible names are left out: nothing can be committed for them."""
     return None if saved.subscribed is None else json.dumps(sorted(_possible(saved.subscribed)))
 
 

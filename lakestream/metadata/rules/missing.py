@@ -1,4 +1,4 @@
-"""What callers are told about topics, partitions, namespaces and tables that are not, or not as they should be."""
+"""Errors about topics, partitions, namespaces and tables that do not exist or are in the wrong state."""
 
 from lakestream.model.errors import (
     InvalidPartitionCount,

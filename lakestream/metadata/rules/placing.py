@@ -1,9 +1,9 @@
-"""Where a segment's batches come to lie in the log: the whole of a commit's arithmetic, without a database.
+"""Place a segment's batches in the log: the whole arithmetic of a commit, without a database.
 
     tails and producers, as read  +  batches, in order  ->  results, spans, grown tails, producers to write
 
-SQLite runs this between its reads and its writes; on PostgreSQL a function does the same inside the
-server, and a property test holds the two against each other.
+SQLite runs this between its reads and its writes. On PostgreSQL a function does the same inside the server, and a
+property test compares the two.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ class PlacedSpan(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """What a commit makes of a partition that it stored something in."""
+    """The change of a partition in which a commit stored something."""
 
     next_offset: int
     bytes_added: int
@@ -85,7 +85,7 @@ class _End:
         self.log_start, self.next_offset, self.running_max_timestamp_ms = found
         self.bytes_added = 0
         self.last_span: int | None = None
-        """Where in the list of spans the latest one of this partition is."""
+        """Position of this partition's latest span in the list of spans."""
 
     def growth(self) -> Growth:
         return Growth(self.next_offset, self.bytes_added, self.running_max_timestamp_ms)
@@ -133,7 +133,7 @@ class _Placing:
         return BatchResult(BatchStatus.STORED, base_offset, batch.append_ms, end.log_start)
 
     def _append(self, batch: SegmentBatch, end: _End) -> int:
-        """The batch's base offset."""
+        """Store the batch; returns its base offset."""
         base_offset = end.next_offset
         end.next_offset += batch.records
         end.bytes_added += batch.length
@@ -161,7 +161,7 @@ class _Placing:
 
 
 def _continues(span: PlacedSpan, batch: SegmentBatch) -> bool:
-    """A refused batch in between leaves a gap in the bytes, so it splits the span by itself."""
+    """Whether the batch continues the span. A refused batch in between leaves a gap, which splits the span."""
     return batch.at == span.at + span.length and batch.append_ms == span.append_ms
 
 

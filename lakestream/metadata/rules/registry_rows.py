@@ -1,4 +1,4 @@
-"""Rows of the registry's tables as values: the same in every kind of store."""
+"""Convert rows of the registry's tables to values, the same for both stores."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Row = tuple[Any, ...]
 
 
 def schema_of(row: Row) -> StoredSchema:
-    """id, guid, format, text, references"""
+    """Columns: id, guid, format, text, references"""
     id, guid, format, text, references = row
     body = SchemaBody(
         guid=guid,
@@ -31,13 +31,13 @@ def schema_of(row: Row) -> StoredSchema:
 
 
 def version_of(row: Row) -> SubjectVersion:
-    """subject, version, deleted, then the schema's"""
+    """Columns: subject, version, deleted, then the schema's"""
     subject, version, deleted, *schema = row
     return SubjectVersion(subject=subject, version=version, schema=schema_of(tuple(schema)), deleted=bool(deleted))
 
 
 def settings_of(row: Row) -> SubjectSettings:
-    """changes, compatibility, mode, normalize"""
+    """Columns: changes, compatibility, mode, normalize"""
     _, compatibility, mode, normalize = row
     return SubjectSettings(
         compatibility=None if compatibility is None else Compatibility(compatibility),

@@ -1,4 +1,4 @@
-"""What may be done to versions and subjects, decided on rows: the same for every kind of store."""
+"""Which changes to versions and subjects are allowed, decided on rows, the same for both stores."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ from lakestream.model.registry_errors import (
 )
 
 Versions = Mapping[int, bool]
-"""A subject's versions, and whether each is deleted."""
+"""A subject's versions, each with whether it is deleted."""
 
 
 def must_be_current(new: NewVersion, moment: tuple[int, int]) -> None:
@@ -27,7 +27,7 @@ def must_be_current(new: NewVersion, moment: tuple[int, int]) -> None:
 
 
 def must_lead_somewhere(reference: SchemaReference, deleted: bool | None) -> None:
-    """`deleted` is None where there is no such version."""
+    """`deleted` is None if there is no such version."""
     if deleted is not False:
         raise InvalidSchema(
             f"the reference '{reference.name}' leads to version {reference.version} of '{reference.subject}', which "
@@ -36,7 +36,7 @@ def must_lead_somewhere(reference: SchemaReference, deleted: bool | None) -> Non
 
 
 def id_for(new: NewVersion, existing: int | None, *, taken: bool, next_id: int) -> int:
-    """`existing` is the id that the schema has already; `taken`: the import's id belongs to another schema."""
+    """`existing` is the id that the schema has already. `taken`: the import's id belongs to another schema."""
     if existing is not None:
         if new.id is not None and new.id != existing:
             raise IdMismatch(f"Schema already registered with id {existing} instead of input id {new.id}")
@@ -72,7 +72,7 @@ def must_be_deletable(key: VersionKey, versions: Versions, *, permanent: bool) -
 
 
 def deletable_versions(subject: str, versions: Versions, *, permanent: bool) -> list[int]:
-    """Which versions go with the subject."""
+    """The versions that are deleted with the subject."""
     if not versions:
         raise unknown_subject(subject)
     live = [version for version, deleted in versions.items() if not deleted]

@@ -1,4 +1,4 @@
-"""Which of a partition's oldest spans retention takes: the rule, without a database."""
+"""The rule that picks the oldest spans that retention drops, without a database."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class OldSpan(NamedTuple):
 def expired_spans(
     oldest: Iterable[OldSpan], partition_bytes: int, *, expired_before_ms: int | None, bytes_max: int | None
 ) -> Sequence[OldSpan]:
-    """The leading run of `oldest` (in offset order) that is too old or too much."""
+    """The leading run of `oldest` (in offset order) that is too old, or exceeds the size limit."""
     taken: list[OldSpan] = []
     rest = partition_bytes
     for span in oldest:
@@ -33,5 +33,5 @@ def _is_too_old(span: OldSpan, expired_before_ms: int | None) -> bool:
 
 
 def _is_too_much(rest: int, bytes_max: int | None) -> bool:
-    """As Kafka does: a span goes only while what stays still fills the bound, so never less than it is kept."""
+    """As Kafka does: drop a span only while the rest still fills the bound, so never less than the bound is kept."""
     return bytes_max is not None and rest >= bytes_max

@@ -22,10 +22,10 @@ NO_TIME = -1
 
 
 class ProducerState(NamedTuple):
-    """What is known of a producer on one partition.
+    """The state of a producer on one partition.
 
-    `recent` has four numbers a batch (base sequence, last sequence, base offset, append_ms), oldest first, at least one
-    batch. Flat, as it is stored: taking it apart at every commit would cost more than the rule itself.
+    `recent` has four numbers per batch (base sequence, last sequence, base offset, append_ms), oldest first, and at
+    least one batch. It is flat, as stored: splitting it at every commit would cost more than the rule itself.
     """
 
     epoch: int
@@ -38,7 +38,7 @@ _OLDEST_BASE_SEQUENCE = 0
 
 
 class Verdict(NamedTuple):
-    """STORED: give it offsets. DUPLICATE: answer with these. Anything else: refuse."""
+    """STORED: give the batch offsets. DUPLICATE: answer with these offsets. Anything else: refuse the batch."""
 
     status: BatchStatus
     base_offset: int
@@ -50,7 +50,7 @@ _REFUSALS = {status: Verdict(status, NO_OFFSET, NO_TIME) for status in BatchStat
 
 
 def judge(state: ProducerState | None, epoch: int, base_sequence: int, records: int) -> Verdict:
-    """What to do with a batch of `records` records that begins at `base_sequence`."""
+    """Decide what to do with a batch of `records` records that begins at `base_sequence`."""
     if state is None:
         return _STORE if base_sequence == 0 else _REFUSALS[BatchStatus.UNKNOWN_PRODUCER]
     if epoch < state.epoch:

@@ -1,4 +1,4 @@
-"""What a compaction job makes of a partition: the whole arithmetic of its commit, without a database.
+"""Apply a compaction job to a partition: the whole arithmetic of its commit, without a database.
 
     tail and WAL spans, as read under lock  +  the job's range and file spans  ->  rows of file_span, the new tail
 
@@ -17,7 +17,7 @@ from lakestream.model.topic import PartitionId
 
 
 class ReplacedSpan(NamedTuple):
-    """A WAL span that the job takes the place of."""
+    """A WAL span that the job replaces."""
 
     last_offset: int
     segment: SegmentId
@@ -44,7 +44,7 @@ class FileSpanRow(NamedTuple):
 
 
 def check_range(tail: Tail, tabled: TabledRange, spans: Sequence[NewFileSpan]) -> None:
-    """Raises LedgerConflict unless the range continues what is in the table, and its spans cover it."""
+    """Raises LedgerConflict unless the range continues the table's contents and its spans cover it."""
     start_max = max(tail.tabled_until, tail.log_start)
     if not tail.tabled_until <= tabled.start <= start_max or tabled.end > tail.next_offset:
         raise LedgerConflict(
@@ -62,10 +62,10 @@ def check_range(tail: Tail, tabled: TabledRange, spans: Sequence[NewFileSpan]) -
 def file_span_rows(
     table: TableId, tail: Tail, spans: Sequence[NewFileSpan], replaced: Sequence[ReplacedSpan]
 ) -> list[FileSpanRow]:
-    """The spans that still hold something at or above `log_start`, with what only those they replace know.
+    """The job's spans that still hold records at or above `log_start`, with facts that only the replaced spans know.
 
     `replaced` are all WAL spans below the range's end, in offset order. A job takes whole spans, so each file span ends
-    where one of them does; the running maximum continues to rise along the partition, and no span is later than it: a
+    where one of them does. The running maximum continues to rise along the partition, and no span is later than it: a
     batch that was damaged in storage may claim any time.
     """
     rows = []
@@ -94,7 +94,7 @@ def file_span_rows(
 
 
 def spans_by_partition(spans: Iterable[NewFileSpan]) -> dict[PartitionId, list[NewFileSpan]]:
-    """Of each partition, in offset order. Raises LedgerConflict where two overlap."""
+    """The spans of each partition, in offset order. Raises LedgerConflict if two overlap."""
     found: dict[PartitionId, list[NewFileSpan]] = {}
     for span in sorted(spans, key=lambda span: span[:3]):
         found.setdefault(span.partition, []).append(span)

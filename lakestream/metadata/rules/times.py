@@ -1,10 +1,10 @@
-"""Which of a partition's spans has the greatest time: the rule, without a database."""
+"""The rule that picks the span with a partition's greatest time, without a database."""
 
 from lakestream.model.place import FileSpan, Span
 
 
 def later_of(in_table: FileSpan | None, in_wal: Span | None) -> Span | FileSpan | None:
-    """Of two that have the same greatest time the one in the table, since it comes first."""
+    """The later of the two. If both have the same time, the one in the table, since it comes first."""
     if in_table is None or in_wal is None:
         return in_table or in_wal
     return in_wal if in_wal.max_timestamp_ms > in_table.max_timestamp_ms else in_table

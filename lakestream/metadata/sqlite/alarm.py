@@ -1,7 +1,7 @@
-"""Who wants to know when something may have changed, and how this process finds out.
+"""The alarm: call listeners when something may have changed, and notice commits of other processes.
 
-Commits of our own ring at once. Those of other processes are seen by asking SQLite every few milliseconds whether the
-file has changed (PRAGMA data_version: a look at shared memory, some microseconds), while anyone listens.
+Our own commits ring at once. While anyone listens, the alarm asks SQLite every few milliseconds whether another process
+has changed the file (PRAGMA data_version: a look at shared memory, some microseconds).
 """
 
 import asyncio
@@ -15,7 +15,7 @@ POLL_SECONDS = 0.01
 
 class Alarm:
     def __init__(self, watching: sqlite3.Connection | None, *, clock: Clock) -> None:
-        """`watching` is used on the event loop alone; None where no other process can write."""
+        """`watching` is used on the event loop alone. None if no other process can write."""
         self._watching = watching
         self._clock = clock
         self._callbacks: dict[object, Callable[[], None]] = {}
@@ -31,7 +31,7 @@ class Alarm:
         return lambda: self._unsubscribe(key)
 
     def ring(self) -> None:
-        """Something of ours was committed. Looking first spares a second alarm for the same commit."""
+        """Something of ours was committed. Checking the version first saves a second alarm for the same commit."""
         if self._callbacks:
             self._changed_elsewhere()
             self._call_back()
@@ -64,10 +64,10 @@ class Alarm:
         try:
             (self._version,) = self._watching.execute("PRAGMA data_version").fetchone()
         except sqlite3.Error:
-            return True  # it cannot be told: say 'look again', and whoever looks meets the error
+            return True  # unknown: ring, and the listener that looks gets the error
         return self._version != before
 
     def _call_back(self) -> None:
         loop = asyncio.get_running_loop()
         for callback in self._callbacks.values():
-            loop.call_soon(callback)  # on its own, so that a failing one harms neither the poll nor the writer
+            loop.call_soon(callback)  # on its own, so that a failing listener harms neither the poll nor the writer

@@ -1,4 +1,4 @@
-"""commit_segment and abandon_segment: a segment's one fate, decided in one transaction.
+"""commit_segment and abandon_segment: decide a segment's one fate in one transaction.
 
 fate known? -> lease good? -> read tails and producers -> place_batches -> write spans, tails, producers, the fate
 """
@@ -59,7 +59,7 @@ def _fate(connection: sqlite3.Connection, segment: SegmentId) -> SegmentFate | N
     return Committed(results=() if results is None else decode_results(results))
 
 
-# --- reading what the batches meet -------------------------------------------------------------------
+# --- reading tails and producers ---------------------------------------------------------------------
 
 
 def _partition_ends(
@@ -95,7 +95,7 @@ def _producer_states(
     }
 
 
-# --- writing what became of them ---------------------------------------------------------------------
+# --- writing the results -----------------------------------------------------------------------------
 
 
 def _write(connection: sqlite3.Connection, commit: SegmentCommit, placement: Placement, now_ms: int) -> None:

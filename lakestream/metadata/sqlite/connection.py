@@ -1,6 +1,6 @@
-"""Opening the file, and saying what SQLite's errors mean to the caller.
+"""Open the SQLite file, and translate SQLite's errors into ours.
 
-WAL mode lets readers go on while someone writes; synchronous=FULL makes a commit durable before it returns.
+WAL mode lets readers continue during a write; synchronous=FULL makes a commit durable before it returns.
 """
 
 import sqlite3
@@ -18,13 +18,13 @@ BUSY_SECONDS_MAX = 5.0
 
 _CACHE_KIB = 64 * 1024
 _CHECKPOINT_PAGES = 4_000
-"""16 MiB of log before it is folded into the file: often enough to stay small, seldom enough to merge rewrites."""
+"""16 MiB of log before SQLite checkpoints: often enough to stay small, seldom enough to merge rewrites."""
 _WAL_BYTES_MAX = 64 * 1024 * 1024
 _STATEMENTS_KEPT = 256
 
 
 def database_of(url: str) -> str:
-    """The file that a URL names: what follows `sqlite://`, or `:memory:`."""
+    """The file of a URL: the part after `sqlite://`, or `:memory:`."""
     path = url.removeprefix(SCHEME)
     if path in (MEMORY, f"/{MEMORY}"):
         return MEMORY
@@ -34,7 +34,7 @@ def database_of(url: str) -> str:
 
 
 def connect(database: str) -> sqlite3.Connection:
-    """A connection for one thread at a time, with transactions left to us."""
+    """A connection for one thread at a time. Lakestream begins and ends its transactions."""
     connection = sqlite3.connect(
         database,
         timeout=BUSY_SECONDS_MAX,
@@ -64,7 +64,7 @@ def make_folder(database: str) -> None:
 
 @contextmanager
 def plain_errors(database: str) -> Iterator[None]:
-    """SQLite's errors as ours. Errors of ours pass."""
+    """Raise SQLite's errors as ours. Our own errors pass unchanged."""
     try:
         yield
     except sqlite3.Error as error:
@@ -72,7 +72,7 @@ def plain_errors(database: str) -> Iterator[None]:
 
 
 def error_for(error: sqlite3.Error, database: str) -> LakestreamError:
-    """The kind of a failure, by SQLite's result code (its low byte; the rest says where it happened)."""
+    """Our error for a failure, by SQLite's result code (its low byte; the rest says where it happened)."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
         return StorageFull(f"no room to write the metadata file {database}: free some space on its disk")

@@ -1,10 +1,10 @@
-"""Offsets of many groups, committed at once: one statement looks who still owns what, one stores what is theirs.
+"""Commit offsets of many groups at once: one statement checks who owns each group, one stores the permitted offsets.
 
     asks -> epoch and generation of their groups -> those that may -> rows, in the order of the asks
 
-Rows are stored by a statement with a fixed number of them, so that few statements are ever prepared; the last row fills
-up what is left, since storing it twice changes nothing. An offset that was there is updated where it lies: replaced, it
-would also leave and enter the index by topic, and a commit would write two pages.
+A statement stores a fixed number of rows, so that few statements are ever prepared. The last row fills up the
+remainder, since storing it twice changes nothing. An existing offset is updated in place. Replacing it would also
+remove it from the index by topic and add it again, and a commit would write two pages.
 """
 
 import json
@@ -18,7 +18,7 @@ from lakestream.model.errors import LakestreamError
 from lakestream.model.group import NO_GENERATION, CommittedOffset, TopicPartition
 
 ROWS_MAX = 256
-"""In one statement: 2,048 parameters, far below SQLite's 32,766; powers of two up to this are nine statements."""
+"""Rows of one statement: 2,048 parameters; SQLite allows 32,766. The powers of two up to it are nine statements."""
 
 _ROW = "(?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -36,7 +36,7 @@ class OffsetsAsk(NamedTuple):
 def commit_all(
     connection: sqlite3.Connection, asks: Sequence[OffsetsAsk], now_ms: int
 ) -> Sequence[LakestreamError | None]:
-    """What keeps each ask from being stored; None: it is."""
+    """The error of each request; None: it was stored."""
     owned = _owned(connection, [ask.group for ask in asks])
     problems = [_problem(ask, owned.get(which)) for which, ask in enumerate(asks)]
     rows = [row for ask, problem in zip(asks, problems, strict=True) if problem is None for row in _rows(ask, now_ms)]
@@ -46,7 +46,7 @@ def commit_all(
 
 
 def _owned(connection: sqlite3.Connection, groups: list[str]) -> dict[int, tuple[int, int]]:
-    """Epoch and generation, by place in `groups`. As one row: for each further one SQLite would let go of the GIL."""
+    """Epoch and generation, by position in `groups`. All in one row: SQLite releases the GIL between rows."""
     if len(groups) == 1:
         only = connection.execute("SELECT epoch, generation FROM consumer_group WHERE name = ?", groups).fetchone()
         return {} if only is None else {0: only}

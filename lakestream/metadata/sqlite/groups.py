@@ -1,4 +1,4 @@
-"""Consumer groups in SQLite: the verbs that both stores share, and how offsets are committed and expire."""
+"""Consumer groups in SQLite: the shared verbs, plus the commit and the expiry of offsets."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ class SqliteGroups(GroupVerbs):
         offsets: Mapping[TopicPartition, CommittedOffset],
         retention_ms: int | None,
     ) -> Awaitable[None]:
-        """Those that wait at the same time, of whatever groups, are two statements."""
+        """Commits that wait at the same time, of any groups, share two statements."""
         ask = OffsetsAsk(group, epoch, generation, offsets, retention_ms)
         return self._writer.run_together(self._commit_all, ask)
 

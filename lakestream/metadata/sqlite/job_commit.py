@@ -1,4 +1,4 @@
-"""commit_job: the table's pointer and the topic's places move in one transaction.
+"""commit_job: move the table's pointer and the topic's places in one transaction.
 
 committed before? -> token good? -> each range continues? -> file spans for WAL spans, tails -> pointer -> job
 """
@@ -51,8 +51,8 @@ def _known_answer(connection: sqlite3.Connection, job: JobId) -> str | None:
 
 
 def _take_over(connection: sqlite3.Connection, commit: JobCommit) -> list[ReplacedSpan]:
-    """Put the ranges' file spans in the place of their WAL spans, which are returned. A topic may have hundreds of
-    partitions, so what can be done for all at once is."""
+    """Replace the ranges' WAL spans by their file spans. Returns the WAL spans. A topic may have hundreds of
+    partitions, so statements cover all of them at once where possible."""
     tails = _tails(connection, commit.ranges)
     spans = spans_by_partition(commit.spans)
     rows: list[FileSpanRow] = []
@@ -82,7 +82,7 @@ def _tails(connection: sqlite3.Connection, ranges: Sequence[TabledRange]) -> dic
 
 
 def _without_wal_spans(connection: sqlite3.Connection, tabled: TabledRange) -> list[ReplacedSpan]:
-    """Take the WAL spans below the range's end away; in offset order."""
+    """Remove the WAL spans below the range's end. Returns them in offset order."""
     gone = connection.execute(
         "DELETE FROM span WHERE partition_id = ? AND last_offset < ? RETURNING"
         " last_offset, segment_id, length, max_timestamp_ms, running_max_timestamp_ms, committed_ms",

@@ -1,4 +1,4 @@
-"""A connection and the one thread that uses it."""
+"""Lane: a connection and the one thread that uses it."""
 
 import sqlite3
 from collections.abc import Callable

@@ -29,7 +29,7 @@ def _view(connection: sqlite3.Connection, ask: ViewAsk) -> PartitionView | None:
 
 
 def _spans(connection: sqlite3.Connection, ask: ViewAsk, tabled_until: int) -> Iterator[Span | FileSpan]:
-    """What has moved into the table lies before what has not."""
+    """Table spans lie before WAL spans."""
     left = ask.spans_max
     if ask.offset < tabled_until:
         files = connection.execute(
@@ -55,13 +55,13 @@ def tails(connection: sqlite3.Connection, partitions: Sequence[PartitionId]) -> 
 
 
 def span_at_time(connection: sqlite3.Connection, partition: PartitionId, timestamp_ms: int) -> Span | FileSpan | None:
-    """What has moved into the table lies before what has not, so it is asked first."""
+    """Table spans lie before WAL spans, so the table is asked first."""
     in_table = _file_span_at_time(connection, partition, timestamp_ms)
     return _wal_span_at_time(connection, partition, timestamp_ms) if in_table is None else in_table
 
 
 def _file_span_at_time(connection: sqlite3.Connection, partition: PartitionId, timestamp_ms: int) -> FileSpan | None:
-    """An index leads to where the running maximum reaches the time. The span that raised it may have been dropped."""
+    """An index finds where the running maximum reaches the time. The span that raised it may have been dropped."""
     row = connection.execute(
         f"SELECT {_FILE_SPAN} FROM file_span WHERE partition_id = ?1 AND max_timestamp_ms >= ?2"
         " AND last_offset >= (SELECT last_offset FROM file_span WHERE partition_id = ?1"
@@ -73,8 +73,8 @@ def _file_span_at_time(connection: sqlite3.Connection, partition: PartitionId, t
 
 
 def _wal_span_at_time(connection: sqlite3.Connection, partition: PartitionId, timestamp_ms: int) -> Span | None:
-    """Bisect to where the running maximum reaches the time. The span there is the answer, unless the one that raised
-    the maximum has been dropped: then it is the first later one that is itself late enough."""
+    """Bisect to where the running maximum reaches the time. The span there is the answer, unless the span that raised
+    the maximum has been dropped. Then the answer is the first later span whose own time is late enough."""
     start = _first_offset_reaching(connection, partition, timestamp_ms)
     row = connection.execute(
         f"SELECT {_SPAN} FROM span WHERE partition_id = ? AND last_offset >= ? AND max_timestamp_ms >= ?"
@@ -102,7 +102,7 @@ def _first_offset_reaching(connection: sqlite3.Connection, partition: PartitionI
 
 
 def span_of_max_timestamp(connection: sqlite3.Connection, partition: PartitionId) -> Span | FileSpan | None:
-    """The greatest is mostly the last span's running maximum; where that stems from a dropped span, the spans tell."""
+    """Usually the last span's running maximum. If a dropped span raised it, search the other spans."""
     row = connection.execute(
         "SELECT running_max_timestamp_ms, last_offset FROM"
         " (SELECT * FROM (SELECT running_max_timestamp_ms, last_offset FROM span WHERE partition_id = ?1"
@@ -117,7 +117,7 @@ def span_of_max_timestamp(connection: sqlite3.Connection, partition: PartitionId
 
 
 def _span_of_own_max(connection: sqlite3.Connection, partition: PartitionId) -> Span | FileSpan | None:
-    """The first of those that have the greatest time of their own, wherever they lie."""
+    """The first span, in table or WAL, whose own greatest time is the greatest of all."""
     in_table = connection.execute(
         f"SELECT {_FILE_SPAN} FROM file_span WHERE partition_id = ? AND max_timestamp_ms >= 0"
         " ORDER BY max_timestamp_ms DESC, last_offset LIMIT 1",

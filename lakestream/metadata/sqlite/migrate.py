@@ -1,4 +1,4 @@
-"""Bring a file to this version's tables, in one transaction, whoever else opens it at the same time."""
+"""Migrate a file to this version's tables, in one transaction. Processes may open the store at the same time."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ _FIRST_PARTITION_ID = 1
 
 def migrate(connection: sqlite3.Connection, url: str, cluster_id: str, now_ms: int) -> None:
     """`cluster_id` is used if the store has none yet. Raises MetadataTooNew."""
-    connection.execute("BEGIN IMMEDIATE")  # the others wait here, then find everything done
+    connection.execute("BEGIN IMMEDIATE")  # other processes wait here, then find everything done
     try:
         _apply_pending(connection, url, now_ms)
         connection.execute(

@@ -28,7 +28,7 @@ from lakestream.world.threads import Threads
 _OPEN_POLL_SECONDS = 0.02
 
 OneThread = Callable[[str], Threads]
-"""Makes a single thread of the given name, in which work runs in the order in which it was asked for."""
+"""Makes a single thread of the given name. Work runs in it in the order of submission."""
 
 
 async def open_sqlite(url: str, *, clock: Clock, ids: Ids, one_thread: OneThread) -> SqliteStore:
@@ -47,7 +47,7 @@ async def open_sqlite(url: str, *, clock: Clock, ids: Ids, one_thread: OneThread
         url,
         cluster_id=cluster_id,
         writing=writing,
-        # A database in memory belongs to its one connection, so its reads take their place among the writes.
+        # A database in memory belongs to its one connection, so its reads queue with the writes.
         reading=writing if database == MEMORY else _lane_of_its_own(database, one_thread("metadata-reader")),
         turn=AlwaysOurTurn() if database == MEMORY else FileTurn(f"{database}-turn"),
         alarm=Alarm(None if database == MEMORY else connect(database), clock=clock),
@@ -60,7 +60,7 @@ def _lane_of_its_own(database: str, threads: Threads) -> Lane:
 
 
 async def _connect_patiently(database: str, writing: Threads, clock: Clock) -> sqlite3.Connection:
-    """Switching a new file to WAL mode fails at once, whatever the timeout, while another process does the same."""
+    """Connect, and retry: switching a new file to WAL mode fails at once while another process does the same."""
     give_up_at = clock.monotonic() + BUSY_SECONDS_MAX
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Reads: short, each from one snapshot, in a lane of their own, so that they never wait for the writer."""
+"""Reader: runs short reads, each on one snapshot, in a lane of their own, so that they never wait for the writer."""
 
 import sqlite3
 from collections.abc import Callable
@@ -15,7 +15,7 @@ class Reader:
         self._lane = lane
 
     async def run(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        """The query's answer; all its statements see the same moment."""
+        """The query's answer. All its statements see the same moment."""
         return await self._lane.run(lambda: self._read(query))
 
     def _read(self, query: Callable[[sqlite3.Connection], T]) -> T:

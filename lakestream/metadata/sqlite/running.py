@@ -1,4 +1,4 @@
-"""The synchronous driver: carries out the steps of a verb on SQLite, in the thread of the writer or the reader."""
+"""The synchronous driver: runs the steps of a verb on SQLite, in the thread of the writer or the reader."""
 
 import json
 import sqlite3
@@ -19,7 +19,7 @@ class SqliteRun(Protocol):
 
 
 class SqliteDatabase:
-    """`now_ms` is read inside the transaction: what it judges may have waited for its turn."""
+    """`now_ms` is read inside the transaction, since a verb may have waited for its turn."""
 
     def __init__(self, *, write: SqliteRun, read: SqliteRun, now_ms: Callable[[], int]) -> None:
         self._write = write
@@ -38,7 +38,7 @@ class SqliteDatabase:
 
 
 def drive(connection: sqlite3.Connection, steps: Steps[T], now_ms: int) -> T:
-    """The result of the steps, carried out inside the transaction that is open."""
+    """Run the steps inside the open transaction, and return their result."""
     try:
         statement = next(steps)
         while True:

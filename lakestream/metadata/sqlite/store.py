@@ -1,8 +1,8 @@
-"""SqliteStore: verbs are handed to the writer (one transaction) or to the reader (one snapshot).
+"""SqliteStore: hands verbs to the writer (one transaction) or to the reader (one snapshot).
 
     writes -> writer thread, group commit -> alarm      reads -> reader thread      other processes -> polled alarm
 
-Most verbs are in metadata/verbs. Here are those that SQLite does in its own way, and who does what.
+Most verbs are in metadata/verbs. This class has those that SQLite does in its own way, and puts the parts together.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ class SqliteStore(SharedVerbs):
     def __init__(
         self, url: str, *, cluster_id: str, writing: Lane, reading: Lane, turn: WriterTurn, alarm: Alarm, clock: Clock
     ) -> None:
-        """`reading` may be `writing`, where there can be only one connection."""
+        """`reading` may be the same as `writing`, if there can be only one connection."""
         self._lanes = (writing, reading) if reading is not writing else (writing,)
         self._alarm = alarm
         self._writer = SqliteWriter(writing, turn=turn, clock=clock, on_commit=alarm.ring)

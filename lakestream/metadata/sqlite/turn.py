@@ -1,9 +1,9 @@
-"""Whose turn it is to write: a lock file beside the database, over all processes that share it.
+"""The turn to write: a lock file next to the database, shared by all processes that use it.
 
-SQLite has its own write lock, but it releases it before the checkpoint that follows a commit, and versions before
-3.51.3 can corrupt a file when a checkpoint of one process meets a commit of another ("the WAL-reset bug",
-sqlite.org/wal.html). Holding the turn over both closes that gap. It is also a cheaper queue: SQLite's waiters
-sleep for up to 100 ms between tries.
+SQLite has its own write lock, but releases it before the checkpoint that follows a commit. Versions before 3.51.3 can
+corrupt a file when a checkpoint of one process meets a commit of another ("the WAL-reset bug", sqlite.org/wal.html).
+Holding the turn over both closes that gap. It is also a cheaper queue: SQLite's waiters sleep for up to 100 ms between
+tries.
 """
 
 import fcntl
@@ -14,7 +14,7 @@ from typing import Protocol
 
 class WriterTurn(Protocol):
     def take(self) -> bool:
-        """False: another process has it."""
+        """Try to take the turn. False: another process has it."""
         ...
 
     def give_back(self) -> None: ...
@@ -23,7 +23,7 @@ class WriterTurn(Protocol):
 
 
 class FileTurn:
-    """An advisory lock on `path`. The kernel gives it back when its holder dies."""
+    """An advisory lock on `path`. The kernel releases it when its holder dies."""
 
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -42,7 +42,7 @@ class FileTurn:
 
 
 class AlwaysOurTurn:
-    """For a database in memory, which nobody shares."""
+    """For a database in memory, which no other process shares."""
 
     def take(self) -> bool:
         return True

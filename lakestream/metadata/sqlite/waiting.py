@@ -1,4 +1,4 @@
-"""What waits for the writer: a verb of one caller, or a verb for many that do the same."""
+"""The writer's queue entries: a verb of one caller, or a verb for many callers that do the same."""
 
 import asyncio
 import sqlite3
@@ -15,7 +15,7 @@ A = TypeVar("A")
 Verb = Callable[[sqlite3.Connection], T]
 
 Together = Callable[[sqlite3.Connection, Sequence[A]], Sequence[LakestreamError | None]]
-"""A verb for many: what went wrong with each ask, in their order. If it raises, all have failed."""
+"""A verb for many. Returns the error of each request, in their order. If it raises, all have failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ _STORED = Done(None)
 
 
 class Waiting(ABC):
-    """Must not refer to itself, not even by a bound method: what a round leaves behind would then wait for the garbage
-    collector, which had more to do with that than with all else of a busy broker."""
+    """Must not refer to itself, not even by a bound method. Otherwise each round would leave cycles to the garbage
+    collector, and these were most of its work in a busy broker."""
 
     __slots__ = ("answers",)
     rings = False
@@ -91,7 +91,7 @@ class WaitingTogether(Waiting):
 
 def _fill(answer: "asyncio.Future[Any]", outcome: Outcome) -> None:
     if answer.done():
-        return  # the caller was cancelled meanwhile
+        return  # its caller was cancelled meanwhile
     if isinstance(outcome, Done):
         answer.set_result(outcome.value)
     else:

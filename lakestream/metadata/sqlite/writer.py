@@ -1,14 +1,14 @@
-"""The one writer of a process: verbs that wait at the same time share a transaction, and so an fsync.
+"""The one writer of a process: verbs that wait at the same time share a transaction, and therefore an fsync.
 
     run(verb) -> waiting -> [our turn, BEGIN IMMEDIATE, (SAVEPOINT verb RELEASE) ..., COMMIT] -> answers
 
-A verb that fails rolls back to its own savepoint and the others do not notice. Nothing is answered before the
-COMMIT. While one group is being made durable the next one gathers, which is all the batching there is. SQLite's log is
-folded into the file (a checkpoint) when a group has been answered and none waits: left to SQLite, it would be done
-inside some COMMIT, whose caller would wait for thousands of pages.
+A verb that fails rolls back to its own savepoint and does not affect the others. The writer answers nothing before the
+COMMIT. The next group gathers while one group is being made durable; there is no other batching. The writer folds
+SQLite's log into the file (a checkpoint) when a group has been answered and none waits. Left to SQLite, the checkpoint
+would run inside some COMMIT, whose caller would wait for thousands of pages.
 
-A verb for many (`run_together`) does at once what all of its kind that wait ask for. Each statement lets go of the GIL
-and must get it back from a busy event loop, so a statement for sixty costs little more than a statement for one.
+A verb for many (`run_together`) serves all waiting requests of its kind at once. Each statement releases the GIL and
+must get it back from a busy event loop, so a statement for sixty costs little more than a statement for one.
 """
 
 import asyncio
@@ -40,16 +40,16 @@ GROUP_VERBS_MAX = 64
 """Bounds how long one transaction keeps other processes waiting."""
 
 GATHERED_MAX = 64
-"""Bounds how long those who came first wait for others."""
+"""Bounds how long the first callers wait for others to join."""
 
 TOGETHER_MAX = 512
-"""Asks of one verb for many: likewise."""
+"""Bounds the requests that one verb for many serves, for the same reason."""
 
 WAITING_VERBS_MAX = 10_000
-"""More than this is not a queue but a stall; the caller should know."""
+"""A longer queue is a stall, so the caller gets an error."""
 
 GROUPS_BEFORE_FOLDING = 64
-"""About two thousand pages of log, half of what makes SQLite fold it by itself (connection.py)."""
+"""About two thousand pages of log: half the size at which SQLite checkpoints by itself (connection.py)."""
 
 _TURN_POLL_SECONDS = 0.001
 
@@ -72,7 +72,7 @@ class SqliteWriter:
         self._waiting: deque[Waiting] = deque()
         self._waiting_answers = 0
         self._open: dict[Together[Any], WaitingTogether] = {}
-        """Verbs for many that have not begun: others may join them."""
+        """Verbs for many that have not begun. Further requests may join them."""
         self._rounds: asyncio.Task[None] | None = None
         self._unfolded_groups = 0
         self._closed = False
@@ -82,11 +82,11 @@ class SqliteWriter:
         return await self._wait_for(verb, rings=True)
 
     async def run_quietly(self, verb: Verb[T]) -> T:
-        """As `run`, for what nobody of this process waits to see changed."""
+        """As `run`, for changes that no listener of this process waits for."""
         return await self._wait_for(verb, rings=False)
 
     def run_together(self, together: Together[A], ask: A) -> "asyncio.Future[None]":
-        """Do what is asked together with all that wait for the same. Quietly."""
+        """Run the request together with all waiting requests for the same verb. Rings no alarm."""
         self._check_room()
         waiting = self._open.get(together)
         if waiting is None or len(waiting.asks) >= TOGETHER_MAX:
@@ -117,7 +117,7 @@ class SqliteWriter:
         return answer
 
     async def close(self) -> None:
-        """Finish what waits, and take no more."""
+        """Finish the waiting verbs, and take no more."""
         if self._closed:
             return
         self._closed = True
@@ -142,21 +142,21 @@ class SqliteWriter:
         finally:
             self._rounds = None
             for waiting in [*group, *self._waiting]:
-                waiting.give_up()  # nobody is left waiting for ever, also when the rounds were cancelled
+                waiting.give_up()  # no caller waits for ever, even if the rounds were cancelled
             self._waiting.clear()
             self._open.clear()
             self._waiting_answers = 0
 
     async def _gather(self) -> None:
-        """Let those join whose requests lie in our sockets already: while each turn of the loop brings more. A round
-        costs two changes of threads and an fsync, a turn some microseconds."""
+        """Let requests join that lie in our sockets already, as long as each turn of the loop brings more. A round
+        costs two thread switches and an fsync, a turn some microseconds."""
         before = 0
         while before < self._waiting_answers < GATHERED_MAX:
             before = self._waiting_answers
             await asyncio.sleep(0)
 
     def _take(self) -> Waiting:
-        """The next verb, which nobody can join any more."""
+        """Take the next verb; nobody can join it any more."""
         taken = self._waiting.popleft()
         self._waiting_answers -= len(taken.answers)
         if isinstance(taken, WaitingTogether) and self._open.get(taken.together) is taken:
@@ -185,7 +185,7 @@ class SqliteWriter:
             self._turn.give_back()
 
     def _fold_if_our_turn(self) -> None:
-        """Nobody waits for this: where it cannot be done now, a later round will."""
+        """Checkpoint if it is our turn. Nobody waits for this: otherwise a later round does it."""
         if not self._turn.take():
             return
         try:
@@ -204,7 +204,7 @@ class SqliteWriter:
         return outcomes
 
     def _commit_only(self, verb: Verb[Any]) -> Outcome:
-        """Without a savepoint: there are no others to protect."""
+        """Run a verb without a savepoint: there are no others to protect."""
         try:
             outcome = Done(verb(self._connection))
         except Exception as error:
@@ -219,7 +219,7 @@ class SqliteWriter:
         self._connection.execute("SAVEPOINT verb")
         try:
             outcome: Outcome = Done(verb(self._connection))
-        except Exception as error:  # whatever a verb raises is its caller's, and only its caller's
+        except Exception as error:  # an exception of a verb goes to its caller alone
             if not self._connection.in_transaction:
                 raise  # SQLite has rolled everything back (disk full, I/O error): the whole group failed
             self._connection.execute("ROLLBACK TO verb")

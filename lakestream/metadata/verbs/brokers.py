@@ -1,4 +1,4 @@
-"""Brokers: an id held under a lease, each holder with a higher incarnation than the one before."""
+"""The verbs of brokers: an id held under a lease, each holder with a higher incarnation than the one before."""
 
 from lakestream.metadata.rules.fencing import fenced
 from lakestream.metadata.verbs.running import Verbs, reads, writes
@@ -10,7 +10,7 @@ from lakestream.model.lease import LEASE_MS_MAX
 class BrokerVerbs(Verbs):
     @writes
     def register_broker(self, spec: BrokerSpec, ttl_ms: int) -> Steps[BrokerLease]:
-        """Waits for commits of the incarnation before: they hold its row, shared, until they are done."""
+        """Waits for commits of the previous incarnation: they hold a shared lock on its row until they are done."""
         (incarnation,) = yield from one_row(
             "INSERT INTO broker VALUES (:id, 1, :host, :port, :rack, :http, now_ms() + :ttl_ms)"
             " ON CONFLICT (id) DO UPDATE SET incarnation = broker.incarnation + 1, host = excluded.host,"
@@ -59,7 +59,7 @@ class BrokerVerbs(Verbs):
 
 
 def check_lease(broker_id: BrokerId, incarnation: int) -> Steps[None]:
-    """Raises BrokerFenced unless this incarnation holds the id now. Shared: a new holder waits."""
+    """Raises BrokerFenced unless this incarnation holds the id now. The lock is shared: a new holder waits."""
     held = yield from maybe_row(
         "SELECT 1 FROM broker WHERE id = :id AND incarnation = :incarnation AND lease_until_ms > now_ms() FOR SHARE",
         id=broker_id,

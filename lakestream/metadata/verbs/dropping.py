@@ -1,7 +1,7 @@
-"""Taking spans out of the log, and letting go of the segments they lay in.
+"""Remove spans from the log, and release the segments that held them.
 
-A segment counts its spans. With the last of them it is dead for good, and its object goes after a grace.
-The partition's row is locked first, so that commits to it wait; segments are locked by id.
+A segment counts its spans. It is dead for good when the last one is gone, and its object is deleted after a grace. The
+partition's row is locked first, so that commits to it wait. Segments are locked in the order of their ids.
 """
 
 from collections import Counter
@@ -72,7 +72,7 @@ class DroppingVerbs(Verbs):
 
 
 def _drop_below(partition: PartitionId, log_start: int) -> Steps[None]:
-    """Raise log_start and drop the spans wholly below it. Table files stay: they are the table's."""
+    """Raise log_start and drop the spans wholly below it. Table files stay: they belong to the table."""
     dropped = yield from all_rows(
         "DELETE FROM span WHERE partition_id = :partition AND last_offset < :log_start RETURNING segment_id, length",
         partition=partition,
@@ -94,7 +94,7 @@ def _drop_below(partition: PartitionId, log_start: int) -> Steps[None]:
 
 
 def release_spans_of(partitions: list[PartitionId]) -> Steps[None]:
-    """The whole partitions are going."""
+    """Release all spans of partitions that are being deleted."""
     counts = yield from all_rows(
         "SELECT segment_id, count(*) FROM span WHERE partition_id = ANY (:partitions) GROUP BY segment_id",
         partitions=partitions,
@@ -105,7 +105,7 @@ def release_spans_of(partitions: list[PartitionId]) -> Steps[None]:
 
 
 def release(span_counts: Mapping[SegmentId, int]) -> Steps[None]:
-    """So many spans of each segment are gone."""
+    """Subtract dropped spans from the counts of their segments."""
     if not span_counts:
         return
     segments = sorted(span_counts)

@@ -1,4 +1,4 @@
-"""Dead segments, forgotten producers, and who does the chores."""
+"""The verbs of dead segments, expired producers, and the duties of brokers."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ _WAL_COPIES = Wording(
     " WHERE older.committed_ms >= (SELECT ms FROM oldest) AND back < :back)"
     " SELECT topic_id, sum(looked_at.bytes) FROM looked_at JOIN partition ON partition.id = partition_id" + _LIVED_THEN,
 )
-"""SQLite has no LATERAL: it looks for the greatest offset instead of the first row."""
+"""SQLite has no LATERAL, so it looks for the greatest offset instead of the first row."""
 
 _FORGET_PRODUCERS = Wording(
     postgres="DELETE FROM producer USING"
@@ -85,7 +85,7 @@ class GarbageVerbs(Verbs):
 
     @transacts
     def forget_segments(self, segments: Sequence[SegmentId]) -> Steps[None]:
-        """Committed rows go with their object. Abandoned ones stay for a while more and go at a later call."""
+        """Remove the rows of deleted objects. Rows of abandoned segments stay for a while, until a later call."""
         asked = list(segments)
         yield from lock(
             "SELECT 1 FROM segment WHERE id = ANY (:asked) OR object_deleted_ms < now_ms() - :kept_ms"
@@ -127,7 +127,7 @@ class GarbageVerbs(Verbs):
 
     @writes
     def forget_producers(self, idle_for_ms: int, limit: int) -> Steps[int]:
-        """PostgreSQL judges the age again once it has a row's lock: a commit may just have written it."""
+        """PostgreSQL checks the age again once it holds a row's lock: a commit may just have written the row."""
         return (yield from changed(_FORGET_PRODUCERS, idle_for_ms=idle_for_ms, limit=limit))
 
     @writes

@@ -1,7 +1,7 @@
-"""Consumer groups and their offsets, but for the commit and the expiry of offsets (groups.py of each store).
+"""Consumer groups and their offsets, except for the commit and the expiry of offsets (groups.py of each store).
 
-Claims follow one another, by the row of epochs. Commits hold their group's row, shared: they run beside each other,
-and a claim or a save waits for them. Nobody waits for what changes here, so nothing rings the alarm.
+The row of epochs serializes claims. Commits hold a shared lock on their group's row: they run in parallel, and a claim
+or a save waits for them. Nobody waits for changes made here, so these verbs do not ring the alarm.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ _DELETE_OFFSETS = Wording(
 
 
 class GroupVerbs(Verbs):
-    """The GroupStore of both stores, but for commit_offsets and expire_offsets."""
+    """The GroupStore of both stores, except for commit_offsets and expire_offsets."""
 
     # --- groups --------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Compaction: the lease, what there is to do, and jobs but for their commit (job_commit.py of each store)."""
+"""Compaction: the lease, the debts, and jobs except for their commit (job_commit.py of each store)."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ _UNTABLED_SPANS = Wording(
     " (SELECT last_offset FROM span WHERE partition_id = asked.id ORDER BY last_offset LIMIT :spans_max))"
     " ORDER BY asked.id, last_offset",
 )
-"""SQLite has no LATERAL: it looks for the last offset first. CROSS JOIN makes it begin with the partitions."""
+"""SQLite has no LATERAL, so it looks for the last offset first. CROSS JOIN makes it begin with the partitions."""
 
 _ASK = Wording(
     postgres="INSERT INTO compaction_ask SELECT id, now_ms() FROM unnest(:topic::bytea[]) AS asked (id)"
@@ -43,14 +43,14 @@ _BEGIN = Wording(
 
 
 class JobVerbs(Verbs):
-    """The JobStore of both stores, but for commit_job."""
+    """The JobStore of both stores, except for commit_job."""
 
     # --- the lease -----------------------------------------------------------------------------
 
     @writes
     def claim_compaction(self, holder: str, ttl_ms: int) -> Steps[CompactionLease | None]:
-        """One statement: it inserts the lease, renews our own, or takes over one that has run out. PostgreSQL's
-        now_ms() moves on within it, so the token of another holder's lease rises without looking at the time again."""
+        """One statement: it inserts the lease, renews our own, or takes over an expired one. PostgreSQL's now_ms()
+        moves on within it, so the token of another holder's lease rises without looking at the time again."""
         row = yield from maybe_row(
             "INSERT INTO lease VALUES (:name, :holder, 1, now_ms() + :ttl_ms) ON CONFLICT (name) DO UPDATE SET"
             " holder = excluded.holder, until_ms = excluded.until_ms,"
@@ -81,7 +81,7 @@ class JobVerbs(Verbs):
         )
         return None if row is None else str(row[0])
 
-    # --- what there is to do -------------------------------------------------------------------
+    # --- debts and requests --------------------------------------------------------------------
 
     @reads
     def topics_without_table(self) -> Steps[list[TopicId]]:
@@ -127,7 +127,7 @@ class JobVerbs(Verbs):
     def answer_compactions(self, topics: Sequence[TopicId]) -> Steps[None]:
         yield from for_each({"topic": topics}, _GRANT)
 
-    # --- what the log no longer needs ----------------------------------------------------------
+    # --- files the log no longer needs ---------------------------------------------------------
 
     @reads
     def trimmed_topics(self) -> Steps[list[TrimmedTopic]]:
@@ -156,7 +156,7 @@ class JobVerbs(Verbs):
 
     @writes
     def drop_job(self, job: JobId) -> Steps[bool]:
-        """The update waits for a commit that is under way, and then finds what that made of the job."""
+        """The update waits for a running commit, and then sees the job's final state."""
         yield from changed(
             "UPDATE job SET state = :dropped, finished_ms = now_ms() WHERE id = :job AND state = :planned",
             dropped=JobState.DROPPED,
@@ -201,7 +201,7 @@ class JobVerbs(Verbs):
 
 
 def check_token(token: int) -> Steps[None]:
-    """Raises CompactionFenced unless this token gives the right to compact now. Shared: who takes over waits."""
+    """Raises CompactionFenced unless this token gives the right to compact now. A shared lock: a new holder waits."""
     held = yield from maybe_row(
         "SELECT 1 FROM lease WHERE name = :name AND token = :token AND until_ms > now_ms() FOR SHARE",
         name=COMPACTION,

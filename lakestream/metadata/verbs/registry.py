@@ -1,6 +1,6 @@
-"""Schemas, subjects and versions.
+"""The verbs of schemas, subjects and versions.
 
-Every write first locks the registry's one row: they are rare, and follow one another. Reads take what is committed; a
+Every write first locks the registry's one row: writes are rare and run one after another. Reads see committed data. A
 view reads its moment before its versions, so that a registration judged against a mixture is refused, not accepted.
 """
 
@@ -277,7 +277,7 @@ def _hide(key: VersionKey) -> Steps[None]:
 
 
 def _remove(key: VersionKey) -> Steps[None]:
-    """The version; and its schema, if no other version has it."""
+    """Remove the version, and also its schema if no other version has it."""
     (id,) = yield from one_row(
         "DELETE FROM subject_version WHERE subject = :subject AND version = :version RETURNING schema_id",
         **key._asdict(),

@@ -1,4 +1,4 @@
-"""Repairs of values that were set aside."""
+"""The verbs of repairs of quarantined values."""
 
 from lakestream.metadata.repair_store import ASKED_MAX, KEPT_MS
 from lakestream.metadata.verbs.running import Verbs, reads, transacts, writes

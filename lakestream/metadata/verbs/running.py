@@ -1,4 +1,4 @@
-"""How a verb is run: each verb's decorator says what it needs of the database.
+"""Decorators of verbs: each says which kind of transaction the verb needs.
 
 @reads       SQLite: all statements see one moment. PostgreSQL: each sees what is committed when it runs.
 @writes      SQLite: one transaction. PostgreSQL: each statement commits by itself, which is enough for one.

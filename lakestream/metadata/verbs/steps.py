@@ -20,17 +20,17 @@ class Statement(NamedTuple):
     sql: Sql
     parameters: Mapping[str, object]
     columns: Mapping[str, Sequence[object]] | None = None
-    """Further parameters, one list each: PostgreSQL is given the lists, SQLite runs its text for each of their rows."""
+    """Further parameters, one list each. PostgreSQL gets the lists; SQLite runs its text for each of their rows."""
 
 
 class Reply(NamedTuple):
     rows: list[Row]
     changed: int
-    """How many rows the statement changed. Not told of a statement with columns."""
+    """How many rows the statement changed. Unknown for a statement that returns columns."""
 
 
 class DuplicateKey(Exception):
-    """The driver raises it inside the verb: a statement would have stored a key that is there already."""
+    """A statement would have stored a key that exists already. The driver raises this inside the verb."""
 
 
 Steps = Generator[Statement, Reply, T]
@@ -61,5 +61,5 @@ def for_each(columns: Mapping[str, Sequence[object]], sql: Wording, /, **paramet
 
 
 def lock(sql: str, /, **parameters: object) -> Steps[None]:
-    """Wait for others that hold these rows. PostgreSQL only: SQLite has one writer at a time."""
+    """Wait until no other transaction holds these rows. PostgreSQL only: SQLite has one writer at a time."""
     yield Statement(Wording(postgres=sql, sqlite=None), parameters)

@@ -1,4 +1,4 @@
-"""What both stores have in common: all verbs but the hot ones, which each store writes in its own best way."""
+"""The verbs that both stores share: all but the hot ones, which each store implements in its own best way."""
 
 from lakestream.metadata.group_store import GroupStore
 from lakestream.metadata.job_store import JobStore

@@ -1,7 +1,7 @@
-"""Namespaces, tables and receipts.
+"""The verbs of namespaces, tables and receipts.
 
-A namespace's row is locked, shared, while a table or namespace is put into it, so that it is not dropped meanwhile.
-Tables are locked by id.
+A verb that puts a table or namespace into a namespace holds a shared lock on its row, so that nobody drops it
+meanwhile. Tables are locked in the order of their ids.
 """
 
 import json
@@ -237,7 +237,7 @@ def _hold_namespace(namespace: Namespace) -> Steps[None]:
 
 
 def _hold_topic(topic: TopicId) -> Steps[None]:
-    """Whoever deletes it then waits, and finds its table."""
+    """Lock the topic. A deletion of the topic then waits, and finds its table."""
     if (yield from maybe_row("SELECT 1 FROM topic WHERE id = :topic FOR KEY SHARE", topic=topic)) is None:
         raise unknown_topic_id(topic)
 
@@ -292,7 +292,7 @@ def _receipt(key: str) -> Steps[RequestReceipt | None]:
 
 
 def _keep(receipt: RequestReceipt | None) -> Steps[None]:
-    """The first to insert the key carries the request out; a second one waits here, then reads the answer."""
+    """Keep the receipt. The first request to insert the key runs; a second one waits here, then reads the answer."""
     if receipt is None:
         return
     yield from changed("DELETE FROM receipt WHERE created_ms < now_ms() - :kept_ms", kept_ms=RECEIPT_KEPT_MS)

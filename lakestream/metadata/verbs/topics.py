@@ -1,6 +1,6 @@
-"""Topics and their partitions. Every change raises topics_version, which is how brokers notice.
+"""The verbs of topics and partitions. Every change raises topics_version, which is how brokers notice.
 
-Changes begin by updating the cluster's row, so that they follow one another.
+Every change begins by updating the cluster's row, so that changes run one after another.
 """
 
 import json
@@ -26,7 +26,7 @@ _TOPIC = (
 class TopicVerbs(Verbs):
     @reads
     def topics(self) -> Steps[TopicsView]:
-        """One statement, so one moment. Without topics there is one row, of the version alone."""
+        """One statement, so one moment. Without topics there is one row, with the version alone."""
         rows = yield from all_rows(
             f'SELECT topics_version, {_TOPIC} FROM cluster LEFT JOIN topic ON true ORDER BY name COLLATE "C"'
         )
@@ -129,7 +129,7 @@ def _topic_of(id: TopicId, name: str, config: str, created_ms: int, partitions: 
 
 
 def _let_go_of_table(topic: TopicId, *, drop: bool) -> Steps[None]:
-    """The table outlives its topic, or loses its name and goes as well."""
+    """Keep the table beyond its topic, or drop it too and free its name."""
     if drop:
         yield from changed(
             "UPDATE lake_table SET kind = :kind, topic_id = NULL, namespace = :nowhere, name = id,"

@@ -1,7 +1,7 @@
-"""The two dialects of one text.
+"""Translate one SQL text into the two dialects.
 
-Verbs are written in PostgreSQL's words, with named parameters (`:name`) and lists as parameters. SQLite follows
-PostgreSQL closely; the table below says what it does not have. A statement that differs by more has two texts.
+Verbs are written in PostgreSQL's dialect, with named parameters (`:name`) and lists as parameters. SQLite follows
+PostgreSQL closely; the table below replaces the constructs it lacks. A statement that differs by more has two texts.
 """
 
 import re
@@ -15,7 +15,7 @@ class Wording:
 
     postgres: str
     sqlite: str | None
-    """None: SQLite has no need of it."""
+    """None: SQLite does not need the statement."""
 
 
 Sql = str | Wording
@@ -27,7 +27,7 @@ _IN_SQLITE = tuple(
         (r"\bnow_ms\(\)", ":now_ms"),
         # One transaction writes at a time, so there are no rows to lock.
         (r" FOR (?:KEY )?(?:UPDATE|SHARE)\b", ""),
-        # SQLite compares texts by their bytes anyway.
+        # SQLite compares texts by their bytes by default.
         (r' COLLATE "C"', ""),
         # The driver binds lists as JSON.
         (r"= ANY \(:(\w+)\)", r"IN (SELECT value FROM json_each(:\1))"),
@@ -55,6 +55,6 @@ def for_sqlite(sql: Sql) -> str | None:
 
 @cache
 def for_postgres(sql: Sql) -> bytes:
-    """As bytes, which psycopg takes from a program that has built its text."""
+    """The text as bytes, which psycopg accepts from a program that built it."""
     text = sql.postgres if isinstance(sql, Wording) else sql
     return _PARAMETER.sub(r"%(\1)s", text).encode()

@@ -1,0 +1,1 @@
+"""The Kafka protocol: connections, sessions, and one file per API."""

@@ -1,4 +1,4 @@
-"""What an API file registers, and what its handler is given.
+"""Api: the entry that every API file registers, and the context that its handler is given.
 
     API = Api(key=3, name="Metadata", versions=(0, 13), needs=(Need(...),), handle=handle)
 
@@ -8,14 +8,14 @@ A handler takes the decoded request and returns the response, or None to send no
 has the types of both. There are two ways to run, and an API chooses one:
 
     handle    async. Awaited in arrival order: the connection's next request starts when this one has finished.
-              With `overlaps=True` (Fetch) it is started in arrival order and its waits overlap with what follows.
-    start     No task a request. Called in arrival order, returns a response, or an asyncio.Future of one that is filled
-              later, or a future of anything and what makes a response of it (`Later`). If admission itself must wait,
-              for instance for validation in a thread, start returns a coroutine that returns one of these; the
-              coroutine is awaited before the connection's next request starts, the future is not.
-              With `in_order=True` (OffsetCommit) the future is awaited too: what follows may read what it wrote.
+              With `overlaps=True` (Fetch) it is started in arrival order and its waits overlap with later requests.
+    start     Runs without a task. Called in arrival order. It returns a response, an asyncio.Future of a response, or
+              a `Later`: a future of anything, and the function that makes a response of it. If admission itself must
+              wait, for instance for validation in a thread, start returns a coroutine of one of these. The session
+              awaits the coroutine before it starts the connection's next request; it does not await the future.
+              With `in_order=True` (OffsetCommit) it awaits the future too: later requests may read what it wrote.
 
-Responses leave in request order whatever finishes first. An exception becomes the API's own error response through
+Responses leave in request order, whichever finishes first. An exception becomes the API's own error response through
 `error_response`, or closes the connection where there is none.
 """
 
@@ -34,16 +34,16 @@ Response: TypeAlias = Shape | None
 
 
 class Later(NamedTuple):
-    """A response that is made when something else is done: cheaper than a future of its own."""
+    """A response that `respond` makes when the future `done` is filled. It is cheaper than a future of its own."""
 
     done: "asyncio.Future[Any]"
     respond: "Callable[[asyncio.Future[Any]], Response]"
-    """Given `done`. Raises what the client is to be told."""
+    """Called with `done`. An exception it raises becomes the client's error."""
 
 
 Started: TypeAlias = Response | asyncio.Future[Response] | Later
 Starting: TypeAlias = Started | Coroutine[Any, Any, Started]
-"""What `start` returns: a coroutine where admission itself must wait."""
+"""The return value of `start`. It is a coroutine if admission itself must wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,31 +55,31 @@ class RequestContext:
     caller: Caller
     broker: Broker
     apis: "ApiTable"
-    """What this listener serves: the answer to ApiVersions."""
+    """The APIs this listener serves: the answer to ApiVersions."""
 
 
 class CloseConnection(Exception):
-    """Raised by a handler that has no way to answer (a failed produce with acks=0): the connection is closed."""
+    """A handler raises this to close the connection, if it has no way to answer (a failed produce with acks=0)."""
 
 
 Handle: TypeAlias = Callable[[Any, RequestContext], Coroutine[Any, Any, Response]]
 Start: TypeAlias = Callable[[Any, RequestContext], Starting]
 ErrorResponse: TypeAlias = Callable[[Any, RequestContext, int, str], Response]
-"""(request, context, Kafka error code, message) -> the response that says so in this API's shape."""
+"""(request, context, Kafka error code, message) -> the error response in this API's shape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """One Kafka API: which versions are served and by what."""
+    """One Kafka API: the versions served, and the function that serves them."""
 
     key: int
     name: str
     versions: tuple[int, int]
     """Lowest and highest version served."""
     needs: Needs
-    """What the caller must be allowed to do: Apache Kafka documents it in "Operations and Resources on Protocols"."""
+    """The access that the caller needs. Apache Kafka documents it in "Operations and Resources on Protocols"."""
     advertised_min: int | None = None
-    """Lowest version told to clients, where some insist on seeing a lower one than is served (Produce: 0)."""
+    """Lowest version advertised to clients, where some insist on a lower one than is served (Produce: 0)."""
     handle: Handle | None = None
     start: Start | None = None
     overlaps: bool = False
@@ -117,5 +117,5 @@ class ApiTable:
         return self._apis[key]
 
     def served(self) -> dict[int, tuple[int, int]]:
-        """API key -> lowest and highest version that is decoded; anything else closes the connection."""
+        """API key -> lowest and highest version the server decodes. Any other version closes the connection."""
         return {api.key: api.versions for api in self}

@@ -4,11 +4,12 @@
     received(n)    -> requests that are complete     dismiss(request)            ... with nothing (acks=0)
     admitted()     -> ... after the gate has opened  writable(n)                 buffers of the finished prefix
 
-A frame is a length (int32) and that many bytes. Before a frame is taken in, its length is shown to the gate; a gate
-that says no holds the connection where it is until `admitted` is called, and no bytes may be received meanwhile. The
-gate also hears how much of a large frame has arrived, and may stop it in the middle until `go_on` is called.
-A large frame is received straight into a buffer of its own size. Small ones are copied out of the receive buffer,
-which all connections share: what is not yet complete is held apart, so it is free again when `received` returns.
+A frame is a length (int32) and that many bytes. Before taking in a frame, the connection shows its length to the gate.
+If the gate refuses, the connection holds the frame until `admitted` is called, and the caller must not receive bytes
+meanwhile. The gate also learns how much of a large frame has arrived, and may stop it in the middle until `go_on` is
+called. The connection receives a large frame straight into a buffer of its own size. It copies small frames out of the
+receive buffer, which all connections share. It keeps incomplete bytes elsewhere, so the shared buffer is free again
+when `received` returns.
 """
 
 from collections import deque
@@ -26,25 +27,25 @@ from lakestream.protocol.kafka.wire.records import Buffer
 from lakestream.protocol.kafka.wire.shapes import Shape
 
 OWN_BUFFER_BYTES_MIN = 64 * 1024
-"""A frame longer than this gets a buffer of its own; below, one copy is cheaper than one more system call."""
+"""A frame longer than this gets a buffer of its own. For a shorter one a copy is cheaper than a system call."""
 
 UNCOUNTED_FRAME_BYTES_MAX = 4 * 1024
-"""A frame up to this length passes without asking: it is a question (fetch, metadata, heartbeat), and readers must not
-wait because producers do. How many there can be is bounded by connections and by requests per connection; what small
-produce requests bring in is bounded by the WAL as well."""
+"""A frame up to this length passes without asking the gate. It is a query (fetch, metadata, heartbeat), and readers
+must not wait because producers do. The limits on connections and on requests per connection bound the number of such
+frames. The WAL also bounds the bytes of small produce requests."""
 
 FIRST_STEP_BYTES_MAX = 256 * 1024
-"""So much of a frame is counted before it arrives; the rest is counted as it arrives. A client that announces a long
+"""The gate counts this much of a frame before it arrives, and the rest as it arrives. A client that announces a long
 frame and sends none of it holds no more than this."""
 
 JOINED_RESPONSE_BYTES_MAX = 16 * 1024
-"""A response up to this length is joined into one buffer: a dozen tiny ones cost more than the copy."""
+"""A response up to this length is joined into one buffer: sending a dozen tiny buffers costs more than the copy."""
 
 JOINED_PART_BYTES_MAX = 4 * 1024
 """In a longer response, parts up to this length are joined with their neighbours; longer ones are sent as they are."""
 
 PARTS_PER_TURN = 4 * 1024
-"""Of a long answer, made at a stretch: a millisecond or two. They are joined before the next ones are made."""
+"""Parts of a long response that are encoded without a pause: a millisecond or two."""
 
 API_VERSIONS = 18
 UNSUPPORTED_VERSION = 35
@@ -57,23 +58,23 @@ _NO_TAGS = b"\0"  # ends a response header from version 1 on
 
 
 class FrameGate(Protocol):
-    """Whoever decides whether there is room for one more frame."""
+    """Decides whether there is room for one more frame."""
 
     def admit(self, frame_bytes: int) -> bool: ...
 
     def room(self) -> int:
-        """How much more of a frame may be received at a stretch; it may be less than nothing."""
+        """How many more bytes of a frame may be received in one go. May be negative."""
 
     def grow(self, arrived_bytes: int) -> bool:
-        """So much more of a frame has arrived. False: it has to stop here."""
+        """Report that more bytes of a frame have arrived. False: receiving must stop here."""
 
     def arrived(self, frame_bytes: int) -> None:
-        """A frame of so many counted bytes is whole."""
+        """Report that a frame is complete; `frame_bytes` of it were counted."""
 
 
 class Request:
-    """A request and the place in the queue where its response will go. `body` and `context` are the server's to use.
-    A context has the broker in it, so this module cannot name its type."""
+    """A request and the place in the queue where its response will go. `body` and `context` are for the server's use. A
+    context refers to the broker, so this module cannot name its type."""
 
     __slots__ = (
         "_at",
@@ -103,7 +104,7 @@ class Request:
         self.done = False
 
     def decode(self) -> Shape:
-        """The body. Apart from `received`, because objects are larger than bytes: not before it is this one's turn."""
+        """Decode the body. Called at the request's turn and not earlier: objects take more memory than bytes."""
         return self.route.decode(self._frame, self._at)[0]
 
 
@@ -126,7 +127,7 @@ class Connection:
         self.is_stopped = False
         """The gate stopped a large frame in the middle."""
         self.arriving_bytes = 0
-        """Bytes of the frame that is arriving that have been counted."""
+        """Bytes of the arriving frame that have been counted."""
         self.unreleased_bytes = 0
         """Bytes that the gate let through, less those of requests that have been answered."""
         self._slots: deque[Request] = deque()
@@ -155,7 +156,7 @@ class Connection:
         return self._split(self._receive_buffer[:end])
 
     def _only(self, frame: memoryview, length: int) -> list[Request]:
-        """One small frame, whole, and nothing else: what nearly always comes. As `_split` would do it."""
+        """Take in exactly one small, complete frame, which is by far the most common case. Same result as `_split`."""
         if self._gate.admit(length):
             return self._open(memoryview(bytes(frame)))
         self.awaited = length
@@ -180,7 +181,7 @@ class Connection:
 
     @property
     def mid_frame(self) -> bool:
-        """Is the rest of a frame still to come?"""
+        """Whether the rest of a frame is still to come."""
         return self._frame is not None or (len(self._held) > 0 and self.awaited is None)
 
     def _fill(self, frame: memoryview, count: int) -> list[Request]:
@@ -273,13 +274,13 @@ class Connection:
         if length < 0 or at + length > len(frame):
             raise MalformedRequest("a client id whose length cannot be")
         raw = frame[at : at + length]
-        if raw != self._client_id_bytes:  # a client says the same name in every request
+        if raw != self._client_id_bytes:  # a client sends the same name in every request
             self._client_id = str(raw, "utf-8", "replace")
             self._client_id_bytes = bytes(raw)
         return self._client_id
 
     def _answer_unsupported(self, request: Request) -> None:
-        """KIP-511: an answer of version 0, which every client can read, with the range to choose from."""
+        """KIP-511: answer in version 0, which every client can read, with the range to choose from."""
         lowest, highest = self._routes.served[API_VERSIONS]
         ranges = [api_versions.ApiVersion(api_key=API_VERSIONS, min_version=lowest, max_version=highest)]
         self._slots.append(request)
@@ -289,12 +290,12 @@ class Connection:
 
     @property
     def is_writable(self) -> bool:
-        """Is the answer finished that must leave next?"""
+        """Whether the answer that must leave next is finished."""
         return bool(self._slots) and self._slots[0].done
 
     @property
     def outstanding(self) -> int:
-        """Requests whose answer has not been handed out."""
+        """Number of requests whose answer has not been handed out."""
         return len(self._slots)
 
     def answer(self, request: Request, response: Shape) -> None:
@@ -304,7 +305,7 @@ class Connection:
         self._fill_slot(request, out)
 
     def answer_in_turns(self, request: Request, response: Shape) -> Iterator[None]:
-        """The same, in steps: others may have their turn between them."""
+        """Encode the answer in steps, so that other connections can run between them."""
         route = request.route
         out: list[Buffer] = [b"", _NO_TAGS] if route.has_response_tags else [b""]
         joined: list[Buffer] = []
@@ -316,7 +317,7 @@ class Connection:
         self._fill_slot(request, [out[0], *joined, *out[1:]])
 
     def _fill_slot(self, request: Request, out: list[Buffer]) -> None:
-        """The first buffer is where the header goes."""
+        """Fill the request's slot. The header replaces the first buffer."""
         length = _RESPONSE_HEADER.size - _LENGTH.size + sum(map(len, out))
         out[0] = _RESPONSE_HEADER.pack(length, request.correlation_id)
         request.buffers = [b"".join(out)] if length <= JOINED_RESPONSE_BYTES_MAX else _joined_where_small(out)
@@ -339,12 +340,12 @@ class Connection:
 
 
 def counted_bytes(length: int) -> int:
-    """How many bytes of a frame of this length count against those that may be held."""
+    """How many bytes of a frame of this length count against the inflight limit."""
     return length if length > UNCOUNTED_FRAME_BYTES_MAX else 0
 
 
 def first_bytes(length: int) -> int:
-    """How many of them count before any has arrived."""
+    """How many bytes of a frame of this length count before any has arrived."""
     return min(counted_bytes(length), FIRST_STEP_BYTES_MAX)
 
 

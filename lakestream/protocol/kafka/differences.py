@@ -1,4 +1,4 @@
-"""Where we differ from Apache Kafka on purpose, and why. docs/reference/kafka.md is made from this list."""
+"""Deliberate differences from Apache Kafka, and their reasons. docs/reference/kafka.md is generated from this list."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 class Difference(NamedTuple):
     area: str
     here: str
-    """What a client or an operator meets."""
+    """One difference that a client or an operator meets."""
     reason: str
 
 

@@ -1,9 +1,9 @@
-"""The one table from what can go wrong to Kafka's error codes.
+"""The one table that maps exceptions to Kafka's error codes.
 
     kafka_error(exception) -> (code, message)
 
-Clients act on the code: some are retried at once, some after a metadata refresh, some are fatal to a producer. An
-exception that is not in the table is a fault of ours: UNKNOWN_SERVER_ERROR, and the log has the rest.
+Clients act on the code: they retry some at once and some after a metadata refresh, and some are fatal to a producer. An
+exception that is not in the table is our own fault: the client gets UNKNOWN_SERVER_ERROR, and the log has the details.
 """
 
 from enum import IntEnum
@@ -14,7 +14,7 @@ from lakestream.storage.records import errors as batches
 
 
 class KafkaError(IntEnum):
-    """Codes by Kafka's names, those that we answer with."""
+    """The codes that we answer with, by Kafka's names."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -108,8 +108,8 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     batches.InvalidTimestamp: KafkaError.INVALID_TIMESTAMP,
     batches.UnsupportedCompression: KafkaError.UNSUPPORTED_COMPRESSION_TYPE,
     batches.BatchTooLarge: KafkaError.MESSAGE_TOO_LARGE,
-    # Storage. What may go away by itself is put as something clients retry: a timeout, or a lost leader, which sends
-    # them to another broker.
+    # Storage. Failures that may pass by themselves map to codes that clients retry: a timeout, or a lost leader, which
+    # sends them to another broker.
     errors.ObjectMissing: KafkaError.KAFKA_STORAGE_ERROR,
     errors.ObjectExists: KafkaError.KAFKA_STORAGE_ERROR,
     errors.StoreUnavailable: KafkaError.REQUEST_TIMED_OUT,
@@ -145,7 +145,7 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     groups.SubscribedToTopic: KafkaError.GROUP_SUBSCRIBED_TO_TOPIC,
     groups.OffsetMetadataTooLarge: KafkaError.OFFSET_METADATA_TOO_LARGE,
     groups.UnsupportedCommit: KafkaError.UNSUPPORTED_VERSION,
-    # Kinds: a leaf of another room, or one that has no row above, is answered by what its kind advises.
+    # Kinds: an exception of another room, or one without a row above, is answered by what its kind advises.
     errors.Invalid: KafkaError.INVALID_REQUEST,
     errors.NotFound: KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
     errors.Conflict: KafkaError.REQUEST_TIMED_OUT,
@@ -157,11 +157,11 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
 
 
 MESSAGE_LENGTH_MAX = 2_000
-"""Messages repeat what was asked, which may be as long as a string on the wire: then there was no room for the rest."""
+"""A longer message is cut. It may repeat long strings of the request, which would leave no room for the rest."""
 
 
 class Refused(errors.Invalid):
-    """For what only Kafka has a word for: the code comes with it."""
+    """Carries a Kafka error code, for errors that exist only in Kafka's protocol."""
 
     def __init__(self, code: KafkaError, message: str) -> None:
         super().__init__(message)
@@ -169,7 +169,7 @@ class Refused(errors.Invalid):
 
 
 def kafka_error(exception: BaseException) -> tuple[int, str]:
-    """The code, and what to tell the client."""
+    """The error code, and the message for the client."""
     if isinstance(exception, Refused):
         return int(exception.code), str(exception)[:MESSAGE_LENGTH_MAX]
     for kind in type(exception).__mro__:

@@ -8,8 +8,8 @@ Above the bound, new frames wait in arrival order, and frames that are arriving 
 before the held bytes have fallen to half: resuming at the brim would stop and start every socket for every request.
 Frames that have begun go on before new ones enter.
 
-Nobody waits forever. Where all held bytes are of frames that are still arriving, no answer will free any: then one
-frame, the oldest that was stopped, is received to its end. The held bytes pass the bound by that one frame at most.
+Nobody waits forever. If frames that are still arriving hold all bytes, no answer will free any. Then the server
+receives one frame, the oldest stopped one, to its end. The held bytes exceed the bound by that one frame at most.
 """
 
 from collections import deque
@@ -29,11 +29,11 @@ class InflightBytes:
         self._bytes_max = bytes_max
         self._held = 0
         self._arriving = 0
-        """Held bytes of frames that are not whole."""
+        """Held bytes of incomplete frames."""
         self._entering: deque[tuple[RoomWaiter, int]] = deque()
         self._stopped: deque[RoomWaiter] = deque()
         self._ahead: RoomWaiter | None = None
-        """The one whose frame is received to its end although there is no room."""
+        """The one waiter whose frame is received to its end although there is no room."""
         self._letting_in = False
 
     @property
@@ -51,11 +51,11 @@ class InflightBytes:
 
     @property
     def waits_for_clients(self) -> bool:
-        """Does someone wait for room that frames hold which are still arriving?"""
+        """Whether a waiter waits for room that is held by frames still arriving."""
         return self.waiting > 0 and self._arriving * 2 > self._bytes_max
 
     def admit(self, count: int, waiter: RoomWaiter) -> bool:
-        """Count the first bytes of a frame, or put the waiter in the queue: `bytes_admitted` calls it back."""
+        """Count the first bytes of a frame, or queue the waiter until `bytes_admitted` is called."""
         if self.waiting or not self._fits(count):
             self._entering.append((waiter, count))
             return False
@@ -63,7 +63,7 @@ class InflightBytes:
         return True
 
     def grow(self, count: int, waiter: RoomWaiter) -> bool:
-        """Count bytes of a frame that have arrived. False: receive no more of it until `may_go_on`."""
+        """Count bytes of a frame that have arrived. False: receive no more of it until `may_go_on` is called."""
         self._begin(count)
         if self._held <= self._bytes_max or self._ahead is waiter:
             return True
@@ -72,7 +72,7 @@ class InflightBytes:
         return self._ahead is waiter
 
     def arrived(self, count: int, waiter: RoomWaiter) -> None:
-        """Frames of so many bytes are whole, or will never be."""
+        """Report that frames of so many bytes are complete, or never will be."""
         self._arriving -= count
         if waiter in self._stopped:  # its last bytes were too many, and it needs no more
             self._stopped.remove(waiter)
@@ -87,7 +87,7 @@ class InflightBytes:
         self._choose_ahead()
 
     def forget(self, waiter: RoomWaiter) -> None:
-        """It is gone: let those behind it pass."""
+        """Remove a waiter whose connection is gone, so that those behind it can pass."""
         self._entering = deque(entry for entry in self._entering if entry[0] is not waiter)
         self.arrived(0, waiter)
         self._let_in()
@@ -106,7 +106,7 @@ class InflightBytes:
             self._ahead.may_go_on()
 
     def _let_in(self) -> None:
-        # A waiter that is let in may at once finish and give back, or ask for its next frame: that must not start a
+        # A waiter that is let in may finish at once and release bytes, or ask for its next frame. That must not start a
         # second round inside this one.
         if self._held * 2 > self._bytes_max or self._letting_in:
             return

@@ -1,4 +1,4 @@
-"""docs/reference/kafka.md, made from the code: what is served, how it behaves, where it differs from Apache Kafka.
+"""Generate docs/reference/kafka.md from the code: the APIs served, their behaviour, differences from Apache Kafka.
 
 python -m lakestream.protocol.kafka.reference > docs/reference/kafka.md
 """
@@ -54,7 +54,7 @@ _BEHAVIOUR = """
 
 
 def reference_page() -> str:
-    """The page, whole."""
+    """The whole page."""
     return "".join(_parts())
 
 
@@ -80,13 +80,13 @@ def _versions(api: Api) -> str:
 
 
 def _purpose(api: Api) -> str:
-    """What follows the first colon of the file's first sentence: 'Fetch (1), versions 4-18: batches from ...'."""
+    """The text after the first colon of the file's first sentence: 'Fetch (1), versions 4-18: batches from ...'."""
     first, _, _ = _documentation(api).partition("\n\n")
     return " ".join(first.partition(": ")[2].split())
 
 
 def _behaviour(api: Api) -> str:
-    """What the file says after its first sentence; it is written as Markdown."""
+    """The file's docstring after its first sentence, which is Markdown."""
     return _documentation(api).partition("\n\n")[2].strip("\n").rstrip()
 
 

@@ -1,4 +1,4 @@
-"""Routes: from the first four bytes of a request, its API and version, to the functions that read and write it."""
+"""Routes: map a request's first four bytes (API and version) to the functions that decode and encode its messages."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from lakestream.protocol.kafka.wire.errors import UnsupportedRequest
 
 
 class Route:
-    """One version of one API, and how its messages are read and written."""
+    """One version of one API, with its decoder and its encoder."""
 
     __slots__ = ("_response", "api_key", "api_version", "decode", "encode", "has_request_tags", "has_response_tags")
 
@@ -28,7 +28,7 @@ class Route:
 
 
 class Routes:
-    """The versions that are served, each compiled when it is first asked for. One for all connections."""
+    """The served versions. Each is compiled on first use. All connections share one instance."""
 
     def __init__(self, served: Mapping[int, tuple[int, int]]) -> None:
         self.served = served

@@ -1,10 +1,10 @@
-"""KafkaServer: accept connections, keep their number and their time bounded, let them finish at the end.
+"""KafkaServer: accept connections, bound their number and their idle time, and drain them at the end.
 
     server = KafkaServer(registry=registry, broker=broker, metrics=metrics)
     await server.start("0.0.0.0", 9092)
-    await server.drain(timeout_ms=30_000)      # stop accepting, answer what was taken in, close
+    await server.drain(timeout_ms=30_000)      # stop accepting, answer running requests, close
 
-What happens on a connection is in session.py; how much is taken on at once is in limits.py.
+session.py runs one connection; limits.py has the limits.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from lakestream.protocol.kafka.service import ServerMetrics, Service
 from lakestream.protocol.kafka.session import Session
 
 CHECKS_PER_LIMIT = 4
-"""How often within the shorter of the two time limits connections are looked at."""
+"""How many times within the shorter of the two time limits the server checks its connections."""
 
 
 class KafkaServer:
@@ -53,7 +53,7 @@ class KafkaServer:
         self._pace_check: asyncio.TimerHandle | None = None
 
     async def start(self, host: str, port: int) -> None:
-        """Port 0 takes a free one; see `port`."""
+        """Listen. Port 0 takes a free one; see `port`."""
         loop = asyncio.get_running_loop()
         service = self._service(loop)
         self._server = await loop.create_server(
@@ -81,7 +81,7 @@ class KafkaServer:
         return len(self._sessions)
 
     async def drain(self, timeout_ms: int) -> None:
-        """Stop accepting, let every request that was taken in be answered, and close; abort what takes longer."""
+        """Stop accepting, answer every request taken in, and close. Connections that take longer are aborted."""
         assert self._server is not None, "start() comes first"
         self._server.close()
         for session in list(self._sessions):
@@ -149,8 +149,8 @@ class KafkaServer:
 
 
 def _is_granted(receive_bytes: int) -> bool:
-    """Would the kernel give a socket this much? Asking for more than it grants would fix the size below what it reaches
-    by tuning itself, so that is found out on a socket nobody uses."""
+    """Whether the kernel would grant a socket this buffer size. Asking for more than it grants would fix the size below
+    what the kernel's own tuning reaches, so this tries it on an unused socket."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         return probe.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) >= receive_bytes

@@ -1,4 +1,4 @@
-"""Service: what all sessions of one listener share, and what they report."""
+"""Service: state that all sessions of one listener share, and the metrics they report."""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from lakestream.protocol.kafka.routes import Routes
 
 
 class ServerMetrics(Protocol):
-    """Counted as it happens."""
+    """Called at each event."""
 
     def connection_opened(self) -> None: ...
     def connection_closed(self) -> None: ...

@@ -1,12 +1,12 @@
-"""Session: a connection on a socket. Runs requests in their order, sends answers in theirs, holds back when it must.
+"""Session: a connection on a socket. It runs requests in order, sends answers in order, and applies backpressure.
 
     buffer_updated -> connection.received -> queue -> start -> (future) -> answer -> flush
 
-Ordering: a request starts when all before it have started and those that do not overlap have finished. Answers leave
-in request order, in one write for all that are ready in a turn of the event loop.
+Ordering: a request starts when all earlier requests have started and those that do not overlap have finished. Answers
+leave in request order. One write carries all answers that are ready in a turn of the event loop.
 
-Holding back: reading stops while a frame waits for room (InflightBytes) or too many requests are unanswered; starting
-and sending stop while the client does not read.
+Backpressure: the session stops reading while a frame waits for room (InflightBytes) or too many requests are
+unanswered. It stops starting requests and sending answers while the client does not read.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ from lakestream.protocol.kafka.wire.errors import MalformedRequest, UnsupportedR
 from lakestream.protocol.kafka.wire.shapes import Shape
 
 WRITE_BYTES_MAX = 1024 * 1024
-"""Answers handed to the socket at once; between two such, whether the client reads is looked at again."""
+"""Most bytes of answers in one write. Between two writes the session checks whether the client reads."""
 
 LINGER_S = 1.0
-"""How long a client may take to close its end after we have said goodbye."""
+"""How long a client may take to close its end after we have closed ours."""
 
 Respond = Callable[["asyncio.Future[Any]"], Response]
 
@@ -62,26 +62,26 @@ class Session(asyncio.BufferedProtocol):
         self._contexts: dict[tuple[int, int], RequestContext] = {}
         self._queue: deque[Request] = deque()
         self._busy: asyncio.Future[Any] | None = None
-        """The request that is running and that the next one must wait for."""
+        """The running request that the next one must wait for."""
         self._overlapping: set[asyncio.Task[Response]] = set()
         self._running_bytes = 0
-        """Frames of requests that have begun and not ended: in use even when the client is gone."""
+        """Bytes of frames whose requests are running. They stay in use even when the client is gone."""
         self._waits_for_slot = False
         self._reading = True
         self._writing = True
         self._proceeding_soon = False
         self._draining = False
         self._ended = False
-        """No more requests are taken or answered; the socket may still be sending."""
+        """The session takes and answers no more requests. The socket may still be sending."""
         self._lost = False
         self._progress_at = 0.0
         self._received_bytes = 0
         self._received_requests = 0
         self._paced: tuple[int, int] | None = None
-        """Bytes and requests that had been received when the pace was last checked in the middle of a frame."""
+        """Bytes and requests received when the pace was last checked in the middle of a frame."""
         self._unsent_bytes = 0
 
-    # --- what the event loop calls
+    # --- called by the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]
@@ -103,14 +103,14 @@ class Session(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         if self._draining or self._ended:
-            return  # read and thrown away: closing a socket that has unread bytes resets it, and answers are lost
+            return  # discarded: closing a socket with unread bytes resets it, and the client loses answers
         self._progress_at = self._service.loop.time()
         self._received_bytes += nbytes
         self._receive(self._connection.received, nbytes)
         self._proceed()
 
     def eof_received(self) -> bool:
-        return False  # nobody is left to answer to: the transport closes itself
+        return False  # the client is gone: the transport closes itself
 
     def pause_writing(self) -> None:
         self._writing = False
@@ -123,16 +123,16 @@ class Session(asyncio.BufferedProtocol):
         self._ended = self._lost = True
         self._queue.clear()
         for task in self._overlapping:
-            task.cancel()  # long polls; what changes something is left to finish
+            task.cancel()  # long polls only; requests that change something run to their end
         self._service.inflight.arrived(self._connection.arriving_bytes, self)
         self._service.inflight.forget(self)
         self._service.inflight.release(self._connection.unreleased_bytes - self._running_bytes)
         self._closed(self)
 
-    # --- what the server calls
+    # --- called by the server
 
     def drain(self) -> None:
-        """Take nothing more, answer what was taken, close."""
+        """Take no more requests, answer those taken, close."""
         if not self._ended:
             self._draining = True
             self._service.inflight.forget(self)
@@ -143,7 +143,7 @@ class Session(asyncio.BufferedProtocol):
         self._transport.abort()
 
     def check(self, now: float) -> None:
-        """Let go of a client that does nothing for too long. Waiting for an answer of ours is not doing nothing."""
+        """Disconnect a client that is idle for too long. A client that waits for our answer is not idle."""
         unsent, limits = self._transport.get_write_buffer_size(), self._service.limits
         if unsent != self._unsent_bytes:
             self._unsent_bytes, self._progress_at = unsent, now
@@ -158,7 +158,7 @@ class Session(asyncio.BufferedProtocol):
             self._end()
 
     def check_pace(self) -> None:
-        """Others wait for frames that are arriving: let go of a client that sends its own too slowly."""
+        """Disconnect a client that sends its frame too slowly while others wait for the room of arriving frames."""
         if self._ended or not self._reading or not self._connection.mid_frame:
             self._paced = None
             return
@@ -172,7 +172,7 @@ class Session(asyncio.BufferedProtocol):
     # --- frames in
 
     def admit(self, frame_bytes: int) -> bool:
-        """The connection asks before it takes in a frame."""
+        """Called by the connection before it takes in a frame."""
         if self._connection.outstanding >= self._service.limits.inflight_requests_max:
             self._waits_for_slot = True
             self._service.metrics.reading_paused("requests")
@@ -187,7 +187,7 @@ class Session(asyncio.BufferedProtocol):
         return self._service.inflight.room
 
     def grow(self, arrived_bytes: int) -> bool:
-        """The connection has more of a large frame."""
+        """Called by the connection when more of a large frame has arrived."""
         may_go_on = self._service.inflight.grow(arrived_bytes, self)
         if not may_go_on:
             self._service.metrics.reading_paused("bytes")
@@ -197,12 +197,12 @@ class Session(asyncio.BufferedProtocol):
         self._service.inflight.arrived(frame_bytes, self)
 
     def may_go_on(self) -> None:
-        """There is room for the rest of the frame that was stopped."""
+        """Called when there is room for the rest of the stopped frame."""
         self._connection.go_on()
         self._read_or_pause()
 
     def bytes_admitted(self, count: int) -> None:
-        """There is room for the frame that was held."""
+        """Called when there is room for the held frame."""
         if self._ended:
             self._service.inflight.release(count)
             return
@@ -210,7 +210,7 @@ class Session(asyncio.BufferedProtocol):
         self._proceed()
 
     def _admit_held(self) -> bool:
-        """A frame was held because too many requests were unanswered: let it in once half of them are answered."""
+        """A frame was held because too many requests were unanswered. Let it in once half of them are answered."""
         if self._draining:
             return False
         if self._connection.outstanding * 2 > self._service.limits.inflight_requests_max:
@@ -247,7 +247,7 @@ class Session(asyncio.BufferedProtocol):
     # --- requests
 
     def _proceed(self) -> None:
-        """Start what may start, send what is ready, take in what there is room for."""
+        """Start the requests that may start, send the answers that are ready, read frames that there is room for."""
         while not self._ended:
             while self._queue and self._busy is None and self._writing and not self._ended:
                 self._start(self._queue.popleft())
@@ -306,7 +306,7 @@ class Session(asyncio.BufferedProtocol):
         return task
 
     async def _in_order(self, request: Request, running: Coroutine[Any, Any, Started]) -> None:
-        """A request, or the admission of one: the next starts after it."""
+        """Run a request, or the admission of one, to its end; the next one starts after it."""
         try:
             started = await running
         except Exception as problem:  # noqa: BLE001 - as above
@@ -335,7 +335,7 @@ class Session(asyncio.BufferedProtocol):
             else:
                 self._answer(request, response)
         if self._connection.outstanding > 1:
-            self._proceed_soon()  # others may finish in this turn, and leave in the same write
+            self._proceed_soon()  # other answers may finish in this turn and leave in the same write
         else:
             self._proceed()
 
@@ -348,7 +348,7 @@ class Session(asyncio.BufferedProtocol):
         return self._service.apis[request.route.api_key]
 
     def _context(self, request: Request) -> RequestContext:
-        """Clients repeat themselves: the context of the last request of this version nearly always fits."""
+        """The request's context. The last one of the same version nearly always fits: clients repeat themselves."""
         key = request.route.api_key, request.route.api_version
         context = self._contexts.get(key)
         if context is None or context.client_id != request.client_id:
@@ -372,7 +372,7 @@ class Session(asyncio.BufferedProtocol):
             self._not_encoded(request, problem)
 
     async def _answer_in_turns(self, request: Request, response: Response) -> None:
-        """What is handled in a task may be as long as it likes, and is no reason for others to wait."""
+        """Encode an answer in steps: an answer may have any length, and other connections must not wait for it."""
         if not self._is_sent(response, request):
             return
         try:
@@ -382,7 +382,7 @@ class Session(asyncio.BufferedProtocol):
             self._not_encoded(request, problem)
 
     def _is_sent(self, response: Response, request: Request) -> TypeGuard[Shape]:
-        """False: there is none, or nobody is there to read it."""
+        """Whether a response is to be sent. False: there is none, or the client is gone."""
         if response is None and not self._ended:
             self._connection.dismiss(request)
         return response is not None and not self._ended
@@ -392,7 +392,7 @@ class Session(asyncio.BufferedProtocol):
         self._end()
 
     def _fail(self, request: Request, problem: BaseException) -> None:
-        """Tell the client in the API's own shape, or close the connection where there is none."""
+        """Answer with an error in the API's own shape, or close the connection if the API has none."""
         api, log = self._api(request), self._service.log
         if isinstance(problem, MalformedRequest | CloseConnection):
             log.info("closing a connection", client=self._caller.host, api=api.name, reason=str(problem))
@@ -430,7 +430,7 @@ class Session(asyncio.BufferedProtocol):
             self._service.inflight.release(released_bytes)
 
     def _say_goodbye(self) -> None:
-        """Everything is answered: close our half, and the rest when the client has read it and closed its own."""
+        """Everything is answered. Close our half; close the rest when the client has closed its half."""
         if self._ended:
             return
         self._ended = True
@@ -438,7 +438,7 @@ class Session(asyncio.BufferedProtocol):
         self._service.loop.call_later(LINGER_S, self._transport.close)
 
     def _end(self) -> None:
-        """Close once everything handed to the socket is sent."""
+        """Close once the socket has sent everything handed to it."""
         self._ended = True
         self._queue.clear()
         self._transport.close()

@@ -1,4 +1,4 @@
-"""The type stubs of the served APIs' messages, made from Kafka's message descriptions.
+"""Generate the type stubs of the served APIs' messages from Kafka's message descriptions.
 
 python -m lakestream.protocol.kafka.stubs      writes lakestream/protocol/kafka/wire/generated/*.pyi
 """
@@ -13,7 +13,7 @@ FOLDER = Path(generated.__path__[0])
 
 
 def stubs() -> dict[Path, str]:
-    """The text of each file."""
+    """The text of each file, by its path."""
     return {FOLDER / f"{describe.api_name(api.key)}.pyi": stub(api.key) for api in APIS}
 
 

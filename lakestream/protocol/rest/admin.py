@@ -1,7 +1,7 @@
 """/admin/status: the cluster at a glance, as JSON: brokers, topics, their offsets and bytes, their tables, the WAL.
 
-Records that brokers could not read lately are shown with their topic (`lost`); `?check_files=true` also looks whether
-all files of the tables are there.
+Records that brokers could not read lately are shown with their topic (`lost`). `?check_files=true` also checks that all
+files of the tables exist.
 """
 
 from dataclasses import asdict

@@ -1,6 +1,6 @@
-"""The gateway's client for the pages of brokers and of the pipeline: readiness, metrics, records that are lost.
+"""The gateway's client for the pages of brokers and of the pipeline: readiness, metrics, lost records.
 
-Each request is bounded in time: a broker that does not answer is reported, and delays nobody for longer.
+Each request has a time limit: a broker that does not answer is reported, and delays nobody for longer.
 """
 
 import httpx
@@ -11,12 +11,12 @@ from lakestream.protocol.rest.losses import LOSSES_PATH, read_losses
 
 _ANSWER_SECONDS_MAX = 2.0
 ANSWERS_AT = "@"
-"""In the name under which a pipeline holds its lease, before the address where it serves its metrics."""
+"""In the name under which a pipeline holds its lease, this precedes the address where it serves its metrics."""
 
 
 class BrokerPages:
     def __init__(self) -> None:
-        # Not by way of a proxy that the environment names: brokers are neighbours.
+        # No proxy from the environment: brokers are neighbours.
         self._http = httpx.AsyncClient(timeout=_ANSWER_SECONDS_MAX, trust_env=False)
 
     async def problem(self, broker: LiveBroker) -> str | None:
@@ -31,11 +31,11 @@ class BrokerPages:
         return [] if page is None else read_losses(page)
 
     async def metrics(self, broker: LiveBroker) -> str | None:
-        """Prometheus text. None: it does not answer."""
+        """Prometheus text. None: the broker does not answer."""
         return await self._get(broker.http, "/metrics")
 
     async def pipeline_metrics(self, holder: str | None) -> str | None:
-        """Of the pipeline that holds the lease: its name says where it answers."""
+        """Metrics of the pipeline that holds the lease. The holder's name contains its address."""
         _, found, address = (holder or "").rpartition(ANSWERS_AT)
         return await self._get(address, "/metrics") if found else None
 

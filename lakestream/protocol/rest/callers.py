@@ -1,4 +1,4 @@
-"""Who makes each request: `request.state.caller`."""
+"""Attach the caller to each request: `request.state.caller`."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -8,7 +8,7 @@ LISTENER = "HTTP"
 
 
 class WithCaller:
-    """An application whose requests carry their caller."""
+    """Wraps an application, so that its requests carry their caller."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,6 +1,6 @@
-"""/admin/compact: how far topics are in their tables (GET), and please bring them there now (POST).
+"""/admin/compact: show how far tables have caught up with their topics (GET), and request compaction now (POST).
 
-POST {"topics": ["orders"]}      without names: all of them. Answers like GET, for these topics, as of before the work.
+POST {"topics": ["orders"]}      without names: all. Answers like GET, for these topics, with the state before the work.
 """
 
 import json

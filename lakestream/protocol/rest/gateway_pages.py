@@ -1,4 +1,4 @@
-"""The gateway's own /readyz and /metrics: those of all processes, put together."""
+"""The gateway's own /readyz and /metrics, which combine those of all processes."""
 
 import asyncio
 from collections.abc import Mapping

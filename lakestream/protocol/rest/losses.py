@@ -23,7 +23,7 @@ def losses_route(kept: Callable[[], Sequence[Loss]]) -> AccessRoute:
 
 
 def read_losses(page: str) -> list[Loss]:
-    """Those of a broker's page; none where it is of a broker that speaks otherwise."""
+    """The losses on a broker's page; none if the page has another form."""
     try:
         found: list[dict[str, Any]] = json.loads(page)
         return [Loss(partition=one["partition"], offset=one["offset"], problem=one["problem"]) for one in found]

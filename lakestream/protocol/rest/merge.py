@@ -1,4 +1,4 @@
-"""Many processes' metrics as one page: every sample is labelled with its process, families of one name are joined."""
+"""Merge the metrics of many processes into one page: label every sample with its process, and join families by name."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 
 
 def merged_metrics(texts: Mapping[str, str], pipeline: str | None = None) -> bytes:
-    """`texts` are Prometheus pages by broker id; the pipeline's is marked as such, where there is one."""
+    """`texts` are Prometheus pages by broker id. The pipeline's page, if there is one, is labelled as such."""
     pages = [({"broker": broker}, text) for broker, text in texts.items()]
     if pipeline is not None:
         pages.append(({"process": "pipeline"}, pipeline))

@@ -1,11 +1,11 @@
-"""/admin/quarantine: how many values are set aside (GET), and please do something with them (POST).
+"""/admin/quarantine: count quarantined values (GET), and request their repair (POST).
 
-GET  /admin/quarantine         of every topic of which any ever were
-GET  /admin/quarantine/orders  of one topic
+GET  /admin/quarantine         counts of every topic that ever had any
+GET  /admin/quarantine/orders  count of one topic
 POST /admin/quarantine/orders {"action": "retry" | "discard",
                                "chosen": [[partition, offset], ...],               without: all of them
                                "fixes": [[partition, offset, value in base64], ...]}  other bytes for the table
-  -> {"repair": id}; the pipeline does it, and  GET /admin/repairs/{id}  says what became of it
+  -> {"repair": id}; the pipeline does it, and  GET /admin/repairs/{id}  shows its outcome
 """
 
 import base64
@@ -28,7 +28,7 @@ from lakestream.protocol.rest.routing import AccessRoute
 PATH = "/admin/quarantine"
 REPAIRS_PATH = "/admin/repairs"
 REQUEST_BYTES_MAX = 16 * 1024 * 1024
-"""Fixes travel through the metadata store. More of them than this are asked for in several requests."""
+"""Fixes travel through the metadata store. Clients send more of them in several requests."""
 _LOOK = (Need(Operation.DESCRIBE, ResourceType.TOPIC),)
 _REPAIR = (
     Need(Operation.WRITE, ResourceType.TOPIC, scope="to retry"),

@@ -1,4 +1,4 @@
-"""A route that says what its caller must be allowed to do."""
+"""AccessRoute: a route that declares which access its caller needs."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
@@ -13,7 +13,7 @@ Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 class AccessRoute(Route):
-    """Every route that is served is one of these. Nothing checks the needs yet."""
+    """Every served route is one of these. Nothing checks the needs yet."""
 
     def __init__(self, path: str, endpoint: Endpoint, *, needs: Needs, methods: Sequence[str] = ("GET",)) -> None:
         super().__init__(path, endpoint, methods=list(methods))

@@ -1,6 +1,6 @@
-"""An HTTP server inside a running event loop: started, stopped, and otherwise left to uvicorn.
+"""Run an HTTP server (uvicorn) inside a running event loop.
 
-Signals stay with the process that owns the loop; uvicorn would take them for itself.
+The process that owns the loop keeps its signal handlers; uvicorn would replace them.
 """
 
 import asyncio
@@ -20,10 +20,11 @@ _CONNECTIONS_MAX = 1_000
 
 class HttpServer:
     def __init__(self, app: ASGIApp, host: str, port: int) -> None:
-        """Binds at once, so that a port that is taken (OSError) or was chosen is known before anything runs."""
+        """Binds at once, so that a taken port (OSError) or a chosen one is known before anything runs."""
         self._socket = socket.create_server((host, port), backlog=_BACKLOG, family=_family(host))
-        # Handed on to each connection. asyncio does so only for sockets that name their protocol, which this does not;
-        # and uvicorn writes head and body apart: the body would wait for the client's delayed ACK, 40 ms.
+        # Each connection inherits this option. asyncio sets it only for sockets that name their protocol, which this
+        # one does not. uvicorn writes head and body separately: without the option, the body would wait 40 ms for the
+        # client's delayed ACK.
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._server = _WithoutSignals(
             uvicorn.Config(
@@ -45,7 +46,7 @@ class HttpServer:
         self._serving = asyncio.get_running_loop().create_task(self._server.serve(sockets=[self._socket]), name="http")
 
     async def stop(self) -> None:
-        """Answer what is under way, within bounds, then close."""
+        """Answer running requests, within a time limit, then close."""
         self._server.should_exit = True
         if self._serving is not None:
             await self._serving

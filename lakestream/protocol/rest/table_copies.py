@@ -1,5 +1,5 @@
-"""How much of each topic lies in the WAL although it is in its table, as metrics: for the topics that have most of it,
-so that the page stays of one size however many there are."""
+"""Metrics of how many bytes of each topic lie both in the WAL and in its table, for the topics with the most: the page
+stays of one size however many topics there are."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,7 +11,7 @@ TOPICS_MAX = 100
 
 
 def table_copies_page(bytes_of: Mapping[str, int]) -> bytes:
-    """Prometheus text. `bytes_of` is by name of the topic."""
+    """Prometheus text. `bytes_of` maps topic names to bytes."""
     registry = CollectorRegistry()
     registry.register(CopiesCollector(bytes_of))
     return generate_latest(registry)
@@ -19,7 +19,7 @@ def table_copies_page(bytes_of: Mapping[str, int]) -> bytes:
 
 class CopiesCollector(Collector):
     def __init__(self, bytes_of: Mapping[str, int]) -> None:
-        """By name of the topic."""
+        """Bytes by topic name."""
         self._bytes_of = bytes_of
 
     def collect(self) -> Iterable[Metric]:

@@ -1,5 +1,5 @@
-"""How far tables lag behind their topics, as metrics: for the topics that lag most, so that the page stays of one size
-however many there are."""
+"""Metrics of how far tables lag behind their topics, for the topics that lag most: the page stays of one size however
+many topics there are."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,9 +1,9 @@
-"""One file, created whole and durably, or not at all.
+"""Create one file, whole and durable, or not at all.
 
     O_TMPFILE -> writev -> fsync -> linkat -> fsync of the folder
 
-Where the file system knows no unnamed files (NFS, some overlays), a dotted name in the same folder
-stands in, removed once the real name is linked.
+If the file system has no unnamed files (NFS, some overlays), the file first gets a dotted name in the same folder,
+which is removed once the real name is linked.
 """
 
 import os
@@ -19,7 +19,7 @@ from lakestream.world.objects.store import Buffer
 _IOV_MAX = os.sysconf("SC_IOV_MAX") if hasattr(os, "sysconf") else 1024
 _NO_UNNAMED_FILES = frozenset({EOPNOTSUPP, EISDIR, EINVAL})
 UNFINISHED_PREFIX = ".unfinished-"
-"""Begins with a dot, so that no key and no listing can meet it."""
+"""Begins with a dot, so that no key and no listing can contain it."""
 
 
 def create_durably(path: Path, parts: Sequence[Buffer]) -> None:
@@ -30,9 +30,9 @@ def create_durably(path: Path, parts: Sequence[Buffer]) -> None:
 
 
 def make_folder_durably(folder: Path, durable: set[Path]) -> None:
-    """Make `folder` and what is missing above it, up to one that is known to be `durable`; then they all are.
+    """Make `folder` and all missing folders above it, up to one that is known to be `durable`; then all are durable.
 
-    Folders that exist are synced too: whoever made them may not have come that far before a crash.
+    Existing folders are synced too: a crash may have stopped their maker before the sync.
     """
     new = list(takewhile(lambda each: each not in durable, (folder, *folder.parents)))
     if new:
@@ -43,7 +43,7 @@ def make_folder_durably(folder: Path, durable: set[Path]) -> None:
 
 
 def make_root_durably(root: Path) -> None:
-    """Make the store's own folder, and sync the folders that gained an entry by it."""
+    """Make the store's own folder, and sync the folders that gained an entry."""
     missing = [folder for folder in (root, *root.parents) if not folder.exists()]
     root.mkdir(parents=True, exist_ok=True)
     for folder in missing:
@@ -93,7 +93,7 @@ def _write_named_and_link(folder: int, name: str, parts: Sequence[Buffer]) -> No
 
 
 def _write_all(descriptor: int, parts: Sequence[Buffer]) -> None:
-    """writev in turns: at most IOV_MAX buffers a call, and a short write goes on where it stopped."""
+    """Call writev repeatedly: at most IOV_MAX buffers a call, and a short write continues where it stopped."""
     views = [memoryview(part).cast("B") for part in parts if len(part)]
     first = 0
     while first < len(views):

@@ -2,8 +2,8 @@
 
     FaultyObjects(MemoryObjects(clock), clock=clock, faults=RandomFaults(chance, FaultRates(lost_answer=0.05)))
 
-Before each call it asks `faults` what shall go wrong. All waiting is on the clock passed in, and all
-chance in the Chance passed in, so a seed decides every fault.
+Before each call it asks `faults` which fault to inject. All waiting uses the given clock, and all randomness the given
+Chance, so a seed decides every fault.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -21,13 +21,13 @@ from lakestream.world.objects.store import Buffer, ObjectInfo, ObjectStore
 class FaultKind(Enum):
     NONE = "none"
     REFUSED = "refused"
-    """Fails before anything was done."""
+    """The call fails before anything was done."""
     LOST_ANSWER = "lost answer"
-    """Done, but the caller is told that the store did not answer."""
+    """The work is done, but the caller gets the error that the store did not answer."""
     FULL = "full"
-    """No room. Only puts can meet it."""
+    """There is no room. Only puts can meet this fault."""
     MISSING = "missing"
-    """The object is said not to exist. Only reads can meet it."""
+    """The store claims that the object does not exist. Only reads can meet this fault."""
 
 
 class Fault(NamedTuple):
@@ -37,12 +37,12 @@ class Fault(NamedTuple):
 
 class Faults(Protocol):
     def next(self, verb: str, key: str) -> Fault:
-        """What shall go wrong with this call. `verb` is a method name of ObjectStore."""
+        """The fault of this call. `verb` is a method name of ObjectStore."""
         ...
 
 
 class ScriptedFaults:
-    """Each call of `verb` takes the next fault; when they are used up, all is well."""
+    """Each call of `verb` takes the next fault. When they are used up, calls succeed."""
 
     def __init__(self, verb: str, faults: Iterable[Fault]) -> None:
         self._verb = verb
@@ -94,7 +94,7 @@ class FaultyObjects:
         self.url = inner.url
         self.is_remote = inner.is_remote
         self.faults = faults
-        """May be exchanged while running: a simulation calms down before it checks."""
+        """May be replaced while running: a simulation turns faults off before it checks."""
         self._inner = inner
         self._clock = clock
 

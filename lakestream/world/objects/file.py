@@ -1,9 +1,9 @@
-"""Objects as files below a folder (`file:///abs/path`): durable, and created by one process alone.
+"""Objects as files below a folder (`file:///abs/path`): durable, and each created by only one writer.
 
     put:  open unnamed -> writev -> fsync -> link under its name -> fsync the folder -> bound what the page cache keeps
 
-The name appears last and by `link`, which fails if it is taken. A reader or a crash therefore sees a
-whole object or none, and of many writers of one key one wins. The work runs in `Threads`.
+The name appears last, by `link`, which fails if the name is taken. A reader or a crash therefore sees a whole object or
+none, and of many writers of one key one wins. The work runs in `Threads`.
 """
 
 import os
@@ -24,8 +24,8 @@ from lakestream.world.threads import Threads
 T = TypeVar("T")
 
 DURABLE_FOLDERS_MAX = 4096
-"""Known to be durable. Every job of compaction has a folder of its own, so new ones come all the time; past the bound
-all are forgotten, and those that are used again are synced again."""
+"""Folders remembered as durable. Every job of compaction has a folder of its own, so new ones come all the time. Past
+the bound the store forgets all of them, and syncs a folder again when it is used again."""
 
 
 class FileObjects:
@@ -55,12 +55,12 @@ class FileObjects:
         return await self._threads.run(self._explained, key, lambda: read_tail(path, length))
 
     async def sizes(self, keys: Sequence[str]) -> Sequence[int | None]:
-        """In one thread: a look takes less than the way to another."""
+        """In one thread: looking at a file takes less time than switching to another thread."""
         paths = [self._root / checked_key(key) for key in keys]
         return await self._threads.run(self._explained, f"{keys[0] if keys else ''} ...", lambda: read_sizes(paths))
 
     async def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
-        """Depth first, one folder in memory at a time along the way down."""
+        """Depth first. Only the folders on the current path are in memory."""
         folder = prefix.rpartition("/")[0]
         waiting: list[ObjectInfo | str] = [f"{folder}/" if folder else ""]
         while waiting:
@@ -85,7 +85,7 @@ class FileObjects:
             make_folder_durably(path.parent, self._durable_folders)
             create_durably(path, parts)
         except FileNotFoundError:
-            # Someone removed the folder since we last saw it: make it again, once.
+            # Another process removed the folder since we last saw it: make it again, once.
             self._durable_folders = {self._root}
             make_folder_durably(path.parent, self._durable_folders)
             create_durably(path, parts)
@@ -99,15 +99,14 @@ class FileObjects:
             self._remove_empty_folders(folder)
 
     def _remove_empty_folders(self, top: Path) -> None:
-        """Remove `top` and the folders below it as far as they are empty. A folder that comes back has to be made
-        durable again."""
+        """Remove `top` and the folders below it if empty. A folder that returns must be made durable again."""
         for folder, _, _ in os.walk(top, topdown=False):
-            with suppress(OSError):  # it has files, or someone else was faster
+            with suppress(OSError):  # it has files, or another process was faster
                 os.rmdir(folder)
                 self._durable_folders.discard(Path(folder))
 
     def _explained(self, key: str, work: Callable[[], T]) -> T:
-        """Do the work; what the system says against it becomes one of our errors."""
+        """Do the work. Errors of the operating system become ours."""
         try:
             return work()
         except FileExistsError:

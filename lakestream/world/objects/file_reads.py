@@ -1,4 +1,4 @@
-"""Reading object files: whole, a range, the tail, their sizes, and one folder's listing.
+"""Read object files: whole, a range, the tail, their sizes, and one folder's listing.
 
 `pread` into a fresh bytes object costs one copy out of the page cache and no zero-filling first.
 """
@@ -12,7 +12,7 @@ from stat import S_ISREG
 from lakestream.world.objects.store import ObjectInfo
 
 _READ_BYTES_MAX = 1 << 30
-"""Linux stops a single read a little below 2 GiB, so longer ones are made of several."""
+"""Linux stops a single read a little below 2 GiB, so longer reads take several calls."""
 
 
 def read_whole(path: Path) -> bytes:
@@ -32,7 +32,7 @@ def read_tail(path: Path, length: int) -> tuple[bytes, int]:
 
 
 def read_sizes(paths: Sequence[Path]) -> list[int | None]:
-    """None: there is no such file."""
+    """The size of each file; None: there is no such file."""
     return [_size(path) for path in paths]
 
 
@@ -45,7 +45,7 @@ def _size(path: Path) -> int | None:
 
 
 def scan_folder(root: Path, below: str) -> list[ObjectInfo | str]:
-    """What lies directly in the folder `below` ('' or ending in '/'), in key order: objects, and folders as 'name/'.
+    """The entries directly in the folder `below` ('' or ending in '/'), in key order: objects, and folders as 'name/'.
 
     A folder sorts with its slash, because that is how the keys inside it compare with their neighbours.
     """
@@ -79,7 +79,7 @@ def _pread(descriptor: int, at: int, length: int) -> bytes:
     while remaining and (piece := os.pread(descriptor, min(remaining, _READ_BYTES_MAX), at + length - remaining)):
         pieces.append(piece)
         remaining -= len(piece)
-    return first if len(pieces) == 1 else b"".join(pieces)  # a range that reaches past the end is not copied for it
+    return first if len(pieces) == 1 else b"".join(pieces)  # one piece is not copied, even if it ends early
 
 
 @contextmanager

@@ -1,22 +1,22 @@
-"""Which keys an object may have: relative, made of plain parts, the same on every store.
+"""Check object keys: relative, made of plain parts, the same on every store.
 
     wal/2f/01J9ZK...        allowed
     /etc/passwd  a/../b     refused
 
-A key becomes a path on `file://`, so what could leave the store's folder is refused everywhere, and
-parts that begin with a dot are kept free for the store's own unfinished files.
+A key becomes a path on `file://`, so every store refuses keys that could leave the store's folder. Parts that begin
+with a dot are reserved for the store's own unfinished files.
 """
 
 from lakestream.model.errors import InvalidRequest
 
 KEY_BYTES_MAX = 1024
-"""S3's bound; the others allow at least as much."""
+"""S3's limit; the other stores allow at least as much."""
 _PART_BYTES_MAX = 200
-"""A file name may have 255; the rest is room for what an unfinished file's name adds."""
+"""A file name may have 255 bytes; the rest is room for the longer name of an unfinished file."""
 
 
 def checked_key(key: str) -> str:
-    """`key` itself. Raises InvalidRequest saying what is wrong with it."""
+    """Returns `key`. Raises InvalidRequest with the reason if the key is not allowed."""
     if (problem := key_problem(key)) is not None:
         raise InvalidRequest(f"object key {key!r} cannot be used: {problem}")
     return key

@@ -1,6 +1,6 @@
 """Objects in this process's memory (`memory://`): for tests, demos and simulation. Gone when it ends.
 
-Every verb runs to its end without giving up the event loop, so a seeded run is the same each time.
+Every verb runs to its end without yielding to the event loop, so a seeded run is the same each time.
 """
 
 from collections.abc import AsyncIterator, Sequence

@@ -1,11 +1,11 @@
-"""Open an object store by its URL, and make sure that it can be trusted with a log.
+"""Open an object store by its URL, and check that it is safe for a log.
 
     memory://            this process's memory
     file:///abs/path     files, durable
     s3://bucket/prefix   also gs:// and az://
 
-Segments are created, never overwritten: of two brokers that write one key, one must be told. Some
-S3 look-alikes accept the condition and ignore it, so opening tries it once and refuses such a store.
+Segments are created, never overwritten: of two brokers that write one key, one must get an error. Some S3 look-alikes
+accept the condition and ignore it, so opening tests it once and refuses such a store.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ async def open_objects(
 ) -> ObjectStore:
     """The store at `url`. Raises InvalidSetting for a URL or a store that cannot be used.
 
-    Without `probe` nothing is written: for those who only read.
+    Without `probe` nothing is written: for processes that only read.
     """
     scheme = urlsplit(url).scheme
     if scheme == "memory":

@@ -3,9 +3,9 @@
     put -> one PUT that creates or fails (If-None-Match: *), never multipart, never retried here
     get -> ranged GETs, retried within bounds
 
-A put is not retried inside: a repeated create cannot tell a stranger's object from the one that its
-own first attempt made. StoreUnavailable hands that question to the caller, who knows whose key it is.
-obstore reads the parts in place until the put ends: they must not be changed before.
+A put is not retried here: a repeated create cannot distinguish another writer's object from the one that its own first
+attempt made. StoreUnavailable leaves that question to the caller, who knows whose key it is. obstore reads the parts in
+place until the put ends: the caller must not change them before.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ T = TypeVar("T")
 _RETRIES_MAX = 5
 _RETRY_FOR = timedelta(seconds=30)
 _DELETE_KEYS_MAX = 1000
-"""The most one bulk delete of S3 takes."""
+"""Most keys in one bulk delete of S3."""
 _FULL_SIGNS = ("QuotaExceeded", "StorageFull", "InsufficientStorage", "507 Insufficient Storage")
-"""How S3-compatible stores with a bottom (MinIO, Ceph) say that there is no room."""
+"""How S3-compatible stores of limited size (MinIO, Ceph) report that there is no room."""
 
 
 class RemoteObjects:
@@ -69,7 +69,7 @@ class RemoteObjects:
         return await asyncio.gather(*map(self._size, keys))
 
     async def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
-        # obstore takes whole path parts as a prefix; the rest of it is compared here.
+        # obstore accepts only whole path parts as a prefix; the rest of the prefix is compared here.
         pages = obstore.list(self._reads, prefix=prefix.rpartition("/")[0] or None).__aiter__()
         while (page := await self._asked(prefix, anext(pages, None))) is not None:
             for meta in page:
@@ -90,7 +90,7 @@ class RemoteObjects:
             return None
 
     async def _tail_by_size(self, key: str, length: int) -> tuple[Buffer, int]:
-        """In two requests: Azure knows no suffix ranges, and S3 none of an empty object."""
+        """Two requests: Azure has no suffix ranges, and S3 has none for an empty object."""
         size = (await self._asked(key, obstore.head_async(self._reads, key)))["size"]
         return await self.get_range(key, max(0, size - length), min(size, length)), size
 
@@ -109,7 +109,7 @@ class RemoteObjects:
             return
 
     async def _asked(self, key: str, asking: Awaitable[T]) -> T:
-        """The store's answer; its errors become ours."""
+        """The store's answer. Its errors become ours."""
         try:
             return await asking
         except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Options of a remote store: ours and obstore's defaults, the environment's, and what `objects.options` says.
+"""Options of a remote store: our and obstore's defaults, the environment, and `objects.options`.
 
-Credentials and endpoints come from the usual environment (AWS_*, GOOGLE_*, AZURE_*), which obstore reads
-itself; an option of the same name goes before it. Names are those of obstore's configuration.
+Credentials and endpoints come from the usual environment (AWS_*, GOOGLE_*, AZURE_*), which obstore reads itself. An
+option of the same name overrides it. Names are those of obstore's configuration.
 """
 
 import os
@@ -55,8 +55,7 @@ def _store_defaults(url: str, plain_http: bool) -> dict[str, str]:
 
 
 def short_names(options: Mapping[str, str]) -> dict[str, str]:
-    """Options of S3 may be written with `aws_` or without, in whatever case: here by the one name that all of them
-    mean."""
+    """The options under their one short name. Options of S3 may be written with or without `aws_`, in any case."""
     return {name.lower().removeprefix(_S3_PREFIX): value for name, value in options.items()}
 
 

@@ -1,4 +1,4 @@
-"""What Lakestream asks of an object store. Objects are written once, read in ranges, listed, deleted.
+"""ObjectStore: the interface of object stores. Objects are written once, read in ranges, listed, deleted.
 
 A put that returned is durable. Keys are relative, with '/' between parts, below the store's prefix.
 """
@@ -18,13 +18,13 @@ class ObjectInfo(NamedTuple):
 class ObjectStore(Protocol):
     url: str
     is_remote: bool
-    """Whether a put crosses a network and costs money; decides the default rate of puts."""
+    """Whether a put crosses a network and costs money. This decides the default rate of puts."""
 
     async def put(self, key: str, parts: Sequence[Buffer]) -> None:
         """Create the object from the parts, joined. Raises ObjectExists, never overwrites.
 
-        Raises StorageFull where there is no room and StoreUnavailable where the store did not
-        answer: the object may then exist or not, and repeating the put finds out.
+        Raises StorageFull if there is no room, and StoreUnavailable if the store did not answer: the object may then
+        exist or not, and repeating the put finds out.
         """
         ...
 
@@ -33,7 +33,7 @@ class ObjectStore(Protocol):
         ...
 
     async def get_range(self, key: str, at: int, length: int) -> Buffer:
-        """`length` bytes from `at`; shorter only where the object ends. Raises ObjectMissing."""
+        """`length` bytes from `at`; fewer only if the object ends before. Raises ObjectMissing."""
         ...
 
     async def get_tail(self, key: str, length: int) -> tuple[Buffer, int]:
@@ -41,7 +41,7 @@ class ObjectStore(Protocol):
         ...
 
     async def sizes(self, keys: Sequence[str]) -> Sequence[int | None]:
-        """How large each of them is; None: there is no such object."""
+        """The size of each object; None: there is no such object."""
         ...
 
     def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
@@ -49,10 +49,10 @@ class ObjectStore(Protocol):
         ...
 
     async def delete(self, keys: Sequence[str], *, unused_folders: Sequence[str] = ()) -> None:
-        """Delete what exists of `keys`; a missing one is no error.
+        """Delete the objects of `keys`; a missing one is no error.
 
-        Nobody puts objects below `unused_folders` any more. A store that keeps folders removes the empty ones of them;
-        objects there stay, and a put that comes all the same succeeds.
+        The caller promises that nobody puts objects below `unused_folders` any more. A store that keeps folders removes
+        the empty ones of them. Objects there stay, and a later put still succeeds.
         """
         ...
 

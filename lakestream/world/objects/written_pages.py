@@ -1,15 +1,15 @@
-"""What stays of our files in the kernel's page cache: those written last, up to a bound.
+"""WrittenPages: bound how much of our files stays in the kernel's page cache.
 
     wrote(path, bytes) -> remembered, newest last -> past the bound, the oldest are dropped from the page cache
 
-A broker has a cache of its own for the tail of the log; the kernel's copy serves whoever reads a moment later, above
-all compaction in another process. Beyond that moment it is memory that every further write takes from elsewhere: the
-kernel looks for free pages, and in a virtual machine the host has to provide them anew, which costs several times the
-copying itself. Dropped in turn, the same pages serve again for the next file. Nothing is lost by it: the files were
-synced before, and a late reader has them from the disk.
+A broker has a cache of its own for the tail of the log. The kernel's copy serves readers a moment later, above all
+compaction in another process. After that moment it only occupies memory, so every further write takes pages from
+elsewhere: the kernel looks for free pages, and in a virtual machine the host has to provide them again, which costs
+several times the copying itself. If old pages are dropped in turn, the next file reuses them. Nothing is lost: the
+files were synced before, and a late reader reads them from the disk.
 
-Small files are left to the kernel: to open one again costs as much as its pages do, and whoever put the next file would
-wait for it.
+Small files are left to the kernel: opening one again costs as much as its pages do, and the next writer would wait for
+it.
 """
 
 import os
@@ -19,14 +19,14 @@ from pathlib import Path
 from threading import Lock
 
 KEPT_BYTES_MAX = 512 * 1024 * 1024
-"""What compaction, ten seconds behind, still finds in memory at 50 MB/s."""
+"""Enough for compaction, ten seconds behind, to find its input in memory at 50 MB/s."""
 
 WORTH_BYTES_MIN = 64 * 1024
-"""Of a file that is dropped. There are never more than some thousands of them to remember."""
+"""Smaller files are not dropped. So there are never more than some thousands of files to remember."""
 
 
 class WrittenPages:
-    """Used by many threads at once."""
+    """Safe for many threads at once."""
 
     def __init__(self, bytes_max: int = KEPT_BYTES_MAX) -> None:
         self._bytes_max = bytes_max
@@ -39,11 +39,11 @@ class WrittenPages:
         if count < WORTH_BYTES_MIN:
             return
         for old in self._remember(path, count):
-            with suppress(OSError):  # it may be deleted by now; and this is only advice
+            with suppress(OSError):  # the file may be deleted by now, and dropping is only advice
                 _drop(old)
 
     def _remember(self, path: Path, count: int) -> list[Path]:
-        """Those that are past the bound now."""
+        """Remember the file, and return those that are past the bound now."""
         with self._lock:
             self._kept.append((path, count))
             self._bytes += count

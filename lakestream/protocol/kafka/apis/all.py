@@ -1,4 +1,4 @@
-"""All APIs that a broker serves: those of the modules that are imported here."""
+"""APIS: the list of all APIs that a broker serves."""
 
 from lakestream.protocol.kafka.api import Api
 from lakestream.protocol.kafka.apis import (  # noqa: F401 - each is one of _MODULES

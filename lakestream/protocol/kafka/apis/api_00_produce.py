@@ -1,21 +1,23 @@
-"""Produce (0), versions 3-13: batches into the log, answered once they are durable and have offsets.
+"""Produce (0), versions 3-13: store batches in the log, and answer once they are durable and have offsets.
 
     broker/produce -> (flush, commit) -> the last batch of a request answers it
 
-- Batches are validated and enter the WAL in arrival order: small ones at once, heavy ones (compressed, large) in a
-  thread, for which the connection's next request waits. Waiting for the flush is left to a future: no task a request.
-- A topic with `lakestream.validate` has its values, and keys that have a format, looked at, too: by the registry's
-  schemas, also in order.
-- A topic with a `compression.type` of its own gets batches that came otherwise compressed again, in the same thread.
-- acks 1 and -1 mean the same: a batch is acknowledged when it is durable, never earlier. acks 0 is answered with
-  nothing, and with a closed connection if a batch was refused; its bytes count as taken in until they are flushed.
-- A batch that is refused does not touch the others of its request.
-- Versions 0-2 are advertised though not served: librdkafka before 2.12 takes a range that begins later for a broker
-  without compression. A request of theirs closes the connection, as any that is not served.
+- Batches are validated and enter the WAL in arrival order. Small ones enter at once. Heavy ones (compressed, large) are
+  validated in a thread, and the connection's next request waits for that. A future waits for the flush: no request has
+  a task.
+- For a topic with `lakestream.validate`, the broker also checks values, and keys that have a format, against the
+  registry's schemas, also in order.
+- For a topic with a `compression.type` of its own, the same thread compresses batches again that came in another codec.
+- acks 1 and -1 mean the same: a batch is acknowledged when it is durable, never earlier. acks 0 gets no answer; if a
+  batch was refused, the broker closes the connection. The bytes of such a request count as taken in until they are
+  flushed.
+- A refused batch does not affect the other batches of its request.
+- Versions 0-2 are advertised though not served: librdkafka before 2.12 assumes that a broker with a later range has no
+  compression. A request of these versions closes the connection, like any that is not served.
 
-v5 log_start_offset. v7 zstd may be sent. v8 record_errors and error_message. v9 flexible. v10 leader hints (KIP-951):
-left out, since the leader epoch never changes and clients would ignore them. v12 implicit part in a transaction.
-v13 topic ids instead of names.
+v5 log_start_offset. v7 zstd allowed. v8 record_errors and error_message. v9 flexible. v10 leader hints (KIP-951): left
+out, since the leader epoch never changes and clients would ignore them. v12 implicit part in a transaction. v13 topic
+ids instead of names.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ async def _start_later(request: produce.Request, taking: Coroutine[Any, Any, lis
 
 
 def _problem_of(request: produce.Request) -> tuple[int, str] | None:
-    """What is wrong with the request as a whole."""
+    """The error of the request as a whole, if any."""
     if request.acks not in (0, 1, -1):
         return KafkaError.INVALID_REQUIRED_ACKS, f"acks={request.acks}: use 0, 1 or -1 (all)"
     if request.transactional_id is not None:
@@ -102,7 +104,7 @@ def _refused(request: produce.Request, code: int, message: str) -> produce.Respo
 def error_response(
     request: produce.Request, context: RequestContext, code: int, message: str
 ) -> produce.Response | None:
-    """None with acks=0: there is no way to tell, so the connection is closed."""
+    """None with acks=0: the client expects no answer, so the connection is closed."""
     return None if request.acks == 0 else _all_failed(request, code, message)
 
 

@@ -1,16 +1,16 @@
-"""Fetch (1), versions 4-18: batches from an offset on, waiting for more where there are too few.
+"""Fetch (1), versions 4-18: batches from an offset on, waiting for more if there are too few.
 
-- Waits up to max_wait for min_bytes in all, woken by whichever broker the records come in through. The waiting of one
-  request does not hold up the next one of its connection.
-- Whole batches are sent: one that begins before the offset asked for if the offset lies inside it, and one larger than
-  the limits if nothing smaller comes first (KIP-74), so that a reader always moves on.
-- A partition that comes twice in a request is answered once, from the offset that came last, as in Kafka.
-- No sessions are kept (KIP-227): the session id is always 0, upon which clients send full requests. An incremental
-  request is told that its session does not exist.
-- Any broker serves any partition under leader epoch 0; no replica is preferred. A reader that speaks of a later epoch
-  is told that it is unknown.
-- Records that lie in a table come in the topic's `compression.type`, those of `producer` topics as lz4 if they were
-  compressed. A topic of zstd is not read by versions before 10 (UNSUPPORTED_COMPRESSION_TYPE), as in Kafka.
+- A request waits up to max_wait for min_bytes in total. Records wake it, whichever broker they come in through. A
+  waiting request does not hold up the next one of its connection.
+- The broker sends whole batches. It sends a batch that begins before the requested offset if the offset lies inside it,
+  and a batch larger than the limits if nothing smaller comes first (KIP-74), so that a reader always moves on.
+- A partition that is named twice in a request is answered once, from the last offset named, as in Kafka.
+- The broker keeps no sessions (KIP-227). The session id is always 0, so clients send full requests. An incremental
+  request gets FETCH_SESSION_ID_NOT_FOUND.
+- Any broker serves any partition under leader epoch 0; no replica is preferred. A reader that names a later epoch gets
+  UNKNOWN_LEADER_EPOCH.
+- Records from a table come in the topic's `compression.type`; those of `producer` topics come as lz4 if they were
+  compressed. Versions before 10 cannot read a topic of zstd (UNSUPPORTED_COMPRESSION_TYPE), as in Kafka.
 - There are no transactions yet: the last stable offset is the end of the log and nothing is aborted.
 
 v5 log_start_offset. v7 sessions. v9 leader epoch. v10 zstd. v11 preferred replica. v12 flexible. v13 topic ids.
@@ -39,10 +39,10 @@ from lakestream.storage.tablefile.read.encoded import Encoding
 from lakestream.world.turns import in_turns
 
 RESPONSE_BYTES_MAX = 55 * 1024 * 1024
-"""A client may ask for two gigabytes at once; as Kafka's fetch.max.bytes."""
+"""Most bytes of a response, like Kafka's fetch.max.bytes. A client may ask for two gigabytes at once."""
 WAIT_MS_MAX = 60_000
 FULL_FETCH_EPOCHS = (0, -1)
-"""Session epochs that ask for no existing session: begin one, or do without."""
+"""Session epochs of full requests, which need no existing session: they begin one, or do without."""
 READ_COMMITTED = 1
 NO_OFFSET = -1
 NO_RECORDS = b""
@@ -62,7 +62,7 @@ CODES_OF_READERS = frozenset(
         KafkaError.KAFKA_STORAGE_ERROR,
     }
 )
-"""What every consumer knows how to go on from. Any other trouble is put as KAFKA_STORAGE_ERROR: ask again."""
+"""Codes that every consumer can handle. Any other problem is answered as KAFKA_STORAGE_ERROR: ask again."""
 
 
 async def handle(request: fetch.Request, context: RequestContext) -> fetch.Response:
@@ -97,7 +97,7 @@ async def handle(request: fetch.Request, context: RequestContext) -> fetch.Respo
 
 
 def _once(request: fetch.Request) -> dict[tuple[str, TopicId], dict[int, fetch.request.FetchPartition]]:
-    """The partitions asked for, by topic: what one costs may not be multiplied by naming it often."""
+    """The requested partitions by topic, each once. Naming a partition often must not multiply its cost."""
     asked: dict[tuple[str, TopicId], dict[int, fetch.request.FetchPartition]] = {}
     for topic in request.topics:
         parts = {part.partition: part for part in topic.partitions}
@@ -125,7 +125,7 @@ def _ask(entry: TopicEntry, part: fetch.request.FetchPartition, version: int) ->
 
 
 def _limits(request: fetch.Request, *, waits: bool) -> FetchLimits:
-    """A request in which something is wrong is answered at once: its client has something to do."""
+    """A request with an error in any partition is answered at once, since its client has to act on it."""
     bytes_max = min(max(request.max_bytes, 1), RESPONSE_BYTES_MAX)
     return FetchLimits(
         bytes_min=min(request.min_bytes, bytes_max),
@@ -154,7 +154,7 @@ def _fill(slot: fetch.PartitionData, fetched: Fetched) -> None:
 
 
 def _code(error: LakestreamError) -> int:
-    """Consumers take a code that they do not expect from a fetch, a timeout for instance, for a fault and end."""
+    """The code to answer with. A consumer treats an unexpected code from a fetch, such as a timeout, as fatal."""
     code = kafka_error(error)[0]
     return code if code in CODES_OF_READERS else KafkaError.KAFKA_STORAGE_ERROR
 

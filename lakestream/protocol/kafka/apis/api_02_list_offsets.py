@@ -8,16 +8,16 @@
     -6 earliest pending (v11)   none: offset -1
     0 and above                 the first record of this time or later; none: offset -1, timestamp -1
 
-- By time the answer is the exact record. Only a batch that cannot be opened (it is damaged, for instance, or was taken
-  unread under `produce.validation = header`) counts as one record that has its header's greatest time, in the WAL as
-  in its table: its first offset is answered, which lies at or before the exact one.
-- Every answer is read from the store, so it covers what any broker acknowledged before the question.
-- A partition that comes twice in a request is refused (INVALID_REQUEST) and answered once.
+- A lookup by time finds the exact record. A batch that cannot be opened (because it is damaged, or was stored unread
+  under `produce.validation = header`) is the exception. It counts as one record with its header's greatest time, in the
+  WAL as in its table. The answer is then its first offset, which lies at or before the exact one.
+- Every answer is read from the store, so it covers every record that any broker acknowledged before the request.
+- A partition that is named twice in a request is refused (INVALID_REQUEST) and answered once.
 - A place that the request's version does not know is refused for its partition alone, with UNSUPPORTED_VERSION.
 - Transactions come later; until then both isolation levels end at the same offset.
 
-v2 isolation level. v4 leader epoch, always 0 here. v6 flexible. v10 timeout, for tiers of storage
-that there are not.
+v2 isolation level. v4 leader epoch, always 0 here. v6 flexible. v10 timeout, for tiers of storage that do not exist
+here.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from lakestream.world.turns import in_turns, slices
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -1, -2, -3, -4, -5, -6
 FROM_VERSION = {LATEST: 0, EARLIEST: 0, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
 LOOKUPS_AT_ONCE = 16
-"""Lookups by time open batches; so many of one request share the threads with everyone else."""
+"""Lookups by time open batches. One request runs this many at a time, so that others get threads too."""
 
 
 class AskedOffset(NamedTuple):
-    """A partition of the request, and which one it is or why it is none."""
+    """A requested partition: its id, or the error why it has none."""
 
     topic: str
     part: list_offsets.request.ListOffsetsPartition

@@ -1,10 +1,10 @@
-"""Metadata (3), versions 0-13: who the brokers are, which topics there are, and whom to ask for each partition.
+"""Metadata (3), versions 0-13: the brokers, the topics, and the broker to ask for each partition.
 
-- Any broker serves any partition. The one that is named leader is chosen by rendezvous hashing among live brokers of
-  the client's zone (`zone=`, `az=`, `rack=` in the client id), under leader epoch 0. It is the only replica named.
-- A topic that does not exist is created if both the request and the broker allow it; clients that ask for the same
-  new topic at once all get it.
-- The controller named is a live broker, the same one at every broker; each of them administers anything.
+- Any broker serves any partition. Rendezvous hashing chooses the named leader among live brokers of the client's zone
+  (`zone=`, `az=`, `rack=` in the client id), under leader epoch 0. It is the only replica named.
+- A topic that does not exist is created if both the request and the broker allow it. Clients that ask for the same new
+  topic at once all get it.
+- The named controller is a live broker, the same one at every broker. Every broker accepts administrative requests.
 
 v0 no topics means all; v1+ null means all, none means none. v4 allow_auto_topic_creation. v7 leader epoch.
 v8 authorized operations (the cluster's until v10). v9 flexible. v10 topic ids in answers. v12 topics asked for by id.
@@ -35,7 +35,7 @@ from lakestream.world.turns import in_turns
 
 BY_ID_FROM_VERSION = 12
 PARTITION_LISTS_KEPT = 1_000
-"""Topics whose partition lists are kept as response objects: a client's refresh then costs only the encoding."""
+"""Topics whose partition lists are cached as response objects, so that a client's refresh costs only the encoding."""
 
 
 async def handle(request: metadata.Request, context: RequestContext) -> metadata.Response:
@@ -67,7 +67,7 @@ async def handle(request: metadata.Request, context: RequestContext) -> metadata
 
 
 def _wanted(request: metadata.Request, api_version: int) -> Sequence[metadata.request.MetadataRequestTopic] | None:
-    """None: all. Version 0 has no null and means all by naming none."""
+    """The requested topics; None: all. Version 0 has no null, and names no topics to mean all."""
     return None if api_version == 0 and not request.topics else request.topics
 
 
@@ -104,7 +104,7 @@ async def _find_or_create(
             raise InvalidTopicName(problem) from unknown
         if not (may_create and broker.limits.auto_create_topics):
             raise
-    with suppress(TopicExists):  # someone else asked for it at the same moment
+    with suppress(TopicExists):  # another client asked for it at the same moment
         await broker.topics.create(NewTopic(name=name))
     return await broker.directory.find(name)
 
@@ -123,7 +123,7 @@ def _topic(entry: TopicEntry, leaders: tuple[BrokerId, ...], operations: int) ->
 def _partitions(
     topic: TopicId, count: int, brokers: tuple[BrokerId, ...]
 ) -> Sequence[metadata.MetadataResponsePartition]:
-    """Read only, since it is shared."""
+    """The cached partitions of a topic. Do not change them: they are shared."""
     return tuple(
         metadata.MetadataResponsePartition(
             partition_index=index,

@@ -1,17 +1,18 @@
-"""OffsetCommit (8), versions 2-10: where a group's readers go on.
+"""OffsetCommit (8), versions 2-10: store the positions of a group's readers.
 
-- An offset is answered for when it is in the metadata store, under the coordinator's epoch: no broker's death
-  loses it.
-- Members commit under their generation or member epoch; whoever is in no group (-1) may commit while it has no members.
-- Partitions are judged one by one: an unknown one, or one with too long metadata, does not touch the others. What
-  concerns the group (wrong member, wrong generation, another coordinator) refuses all of them.
-- A synchronous commit of librdkafka's that loses its coordinator may go round for a long time after a broker has died:
-  it tries again before its new connection is up, takes the coordinator for dead and closes the connection. With
-  `retry.backoff.ms=1000` in the client it does not (seen with confluent-kafka on a busy machine: of 27, two hung for
-  over a minute and six took over 10 s; with it, none of 20 took 9 s).
+- The broker answers when the offset is in the metadata store, under the coordinator's epoch: no broker's death loses
+  it.
+- Members commit under their generation or member epoch. A client that is in no group (-1) may commit while the group
+  has no members.
+- Partitions are judged one by one: an unknown one, or one with too long metadata, does not affect the others. An error
+  of the group (wrong member, wrong generation, another coordinator) refuses all of them.
+- A synchronous commit of librdkafka may retry for a long time after its coordinator has died: it tries again before its
+  new connection is up, considers the coordinator dead and closes the connection. `retry.backoff.ms=1000` in the client
+  avoids that (seen with confluent-kafka on a busy machine: of 27 commits, two hung for over a minute and six took over
+  10 s; with the setting, none of 20 took 9 s).
 
-v2-4 retention_time: kept so long instead of the broker's default. v5 without it. v6 leader epochs: kept and given back.
-v7 static members. v8 flexible. v9 member epochs of the newer group protocol. v10 topic ids instead of names.
+v2-4 retention_time: replaces the broker's default. v5 without it. v6 leader epochs: stored and returned. v7 static
+members. v8 flexible. v9 member epochs of the newer group protocol. v10 topic ids instead of names.
 """
 
 from __future__ import annotations
@@ -37,16 +38,16 @@ MEMBER_EPOCHS_FROM_VERSION = 9
 BY_ID_FROM_VERSION = 10
 BROKERS_RETENTION = -1
 PARTITIONS_AT_ONCE = 10_000
-"""Of a request, looked up while others wait; beyond, they take turns."""
+"""Partitions of a request that are looked up in one go. Beyond that, other connections run in between."""
 NONE = int(KafkaError.NONE)
 
 Part: TypeAlias = "AskedPartition[offset_commit.request.OffsetCommitRequestPartition]"
 Asked: TypeAlias = "Sequence[tuple[offset_commit.request.OffsetCommitRequestTopic, Sequence[Part]]]"
-"""The topics of a request, and what each of their partitions is."""
+"""The topics of a request, with the partitions found for each."""
 
 
 def start(request: offset_commit.Request, context: RequestContext) -> Starting:
-    """Nearly always topics and group are known here: then nothing but the store is waited for, without a task."""
+    """Topics and group are nearly always known already. Then the request waits for the store alone, without a task."""
     broker = context.broker
     lookup = _lookup(context)
     asked = []

@@ -1,14 +1,15 @@
-"""OffsetFetch (9), versions 1-10: what a group, or several, have committed.
+"""OffsetFetch (9), versions 1-10: the committed offsets of one group or several.
 
-- Read from the metadata store each time, so it covers every commit that was answered, by whichever broker. So any
-  broker answers, also one that does not coordinate the group: NOT_COORDINATOR is never said. If the store cannot be
-  read it is COORDINATOR_LOAD_IN_PROGRESS: librdkafka asks again after that error, and after no other of its kind.
-- A partition without an offset, also of a group or topic that does not exist, has offset -1 and no error: clients then
-  start where they were told to.
+- Offsets are read from the metadata store each time, so they cover every answered commit, through whichever broker. Any
+  broker answers, even one that does not coordinate the group: NOT_COORDINATOR is never answered. If the store cannot be
+  read, the answer is COORDINATOR_LOAD_IN_PROGRESS: librdkafka asks again after that error, and after no other of its
+  kind.
+- A partition without an offset, or of a group or topic that does not exist, has offset -1 and no error. Clients then
+  start where their configuration says.
 - `require_stable` asks to wait for open transactions; there are none, so every offset is stable.
 
 v2 all topics (null), and an error code for the whole. v5 leader epochs. v6 flexible. v8 several groups. v9 members of
-the newer group protocol say who they are. v10 topic ids instead of names.
+the newer group protocol identify themselves. v10 topic ids instead of names.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ NONE = CommittedOffset(-1, NO_LEADER_EPOCH, "")
 
 
 class AskedTopic(NamedTuple):
-    """A topic of the request, in any version."""
+    """A requested topic, the same for every version."""
 
     name: str
     topic_id: TopicId
@@ -108,7 +109,7 @@ async def _group(
 async def _offsets(
     ask: OffsetFetchAsk, topics: Sequence[AskedTopic] | None, broker: Broker, *, by_id: bool = False
 ) -> list[TopicOffsets]:
-    """`topics` None: all that the group has committed."""
+    """`topics` None: all offsets that the group has committed."""
     lookup = TopicLookup(broker.directory)
     if topics is None:
         committed = await broker.groups.administration.fetch(ask, None)

@@ -1,12 +1,11 @@
-"""FindCoordinator (10), versions 0-6: which broker looks after a consumer group.
+"""FindCoordinator (10), versions 0-6: the broker that coordinates a consumer group.
 
-- A live broker, by rendezvous hashing of the key: every broker gives the same answer while they see the same brokers,
-  and only a dead broker's share moves.
-- Transactional ids and share groups have no coordinator: they are refused at once, so that a client says why and ends
-  instead of trying for ever.
+- Rendezvous hashing of the key chooses a live broker. Brokers that see the same live brokers give the same answer, and
+  only a dead broker's share moves.
+- Transactional ids and share groups have no coordinator. They are refused at once, so that a client reports the error
+  and ends instead of retrying for ever.
 
-v1 key types and error messages. v3 flexible. v4 many keys at once. v5 TRANSACTION_ABORTABLE may be answered.
-v6 share groups.
+v1 key types and error messages. v3 flexible. v4 many keys at once. v5 allows TRANSACTION_ABORTABLE. v6 share groups.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def _check_type(key_type: int) -> None:
 
 
 def _check_lease(chosen: LiveBroker, broker: Broker) -> None:
-    """A broker that names itself and then refuses would be asked again at once, without end."""
+    """Raise if this broker names itself without a lease: it would refuse the client, which would ask again for ever."""
     if chosen.id == broker.cluster.spec.id and not broker.cluster.is_held():
         raise CoordinatorNotAvailable("this broker has lost touch with the metadata store: ask again in a moment")
 

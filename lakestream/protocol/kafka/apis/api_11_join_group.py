@@ -1,11 +1,10 @@
 """JoinGroup (11), versions 0-9: become, or remain, a member of a group, and wait for its next generation.
 
-- Answered when all members have joined or their time is up. Meanwhile what follows on the
-  connection goes on.
-- From v4 on a member without an id is first given one (MEMBER_ID_REQUIRED) and joins again with it, so that answers
-  that get lost leave no ghosts.
-- The leader is told the members' subscriptions and assigns their partitions with SyncGroup.
-- `reason` is for people; it is not kept.
+- The broker answers when all members have joined or their time is up. Later requests of the connection run meanwhile.
+- From v4 on, a member without an id first gets one (MEMBER_ID_REQUIRED) and joins again with it, so that lost answers
+  leave no ghost members.
+- The leader gets the members' subscriptions and assigns their partitions with SyncGroup.
+- `reason` is for people; the broker does not keep it.
 
 v1 rebalance timeout; before, it is the session timeout. v4 two-step join. v5 static members. v6 flexible. v7 protocol
 type and name may be null. v8 reason. v9 skip_assignment: the leader of a static group need not assign again.

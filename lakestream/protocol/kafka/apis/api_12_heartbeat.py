@@ -1,7 +1,7 @@
-"""Heartbeat (12), versions 0-4: a member of a classic group is alive, and learns whether to join again.
+"""Heartbeat (12), versions 0-4: a member of a classic group reports that it is alive, and learns whether to join again.
 
-- REBALANCE_IN_PROGRESS says: join again. Other errors: the member is not, or no longer, what it says.
-- Answered from memory; the metadata store is not asked.
+- REBALANCE_IN_PROGRESS tells the member to join again. Other errors tell it that it is not, or no longer, a member.
+- The broker answers from memory, without the metadata store.
 
 v3 static members. v4 flexible.
 """
@@ -26,7 +26,7 @@ async def handle(request: heartbeat.Request, context: RequestContext) -> heartbe
     )
     try:
         await broker.groups.coordinator.heartbeat(ask)
-    except LakestreamError as error:  # how members learn of every rebalance: no failure of the request
+    except LakestreamError as error:  # members learn of every rebalance this way: the request has not failed
         return heartbeat.Response(error_code=kafka_error(error)[0])
     return heartbeat.Response()
 

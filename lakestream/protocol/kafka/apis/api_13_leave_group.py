@@ -1,10 +1,10 @@
-"""LeaveGroup (13), versions 0-5: members go, and the others need not wait for their sessions to end.
+"""LeaveGroup (13), versions 0-5: members leave, and the others need not wait for their sessions to end.
 
 - From v3 on several members at once, each with its own answer; an administrator removes a static member by its instance
   id alone.
 - A member of the newer group protocol leaves by ConsumerGroupHeartbeat instead.
 
-v3 several members. v4 flexible. v5 reason, for people; it is not kept.
+v3 several members. v4 flexible. v5 reason, for people; the broker does not keep it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from lakestream.world.turns import in_turns, slices
 
 MANY_FROM_VERSION = 3
 LEAVERS_AT_ONCE = 1_000
-"""They leave before one rebalance begins, and others wait meanwhile; beyond, there is one for each so many."""
+"""Members that leave before one rebalance begins; other connections wait meanwhile. A longer request causes one
+rebalance for each such slice."""
 
 
 async def handle(request: leave_group.Request, context: RequestContext) -> leave_group.Response:

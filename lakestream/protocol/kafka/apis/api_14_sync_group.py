@@ -1,8 +1,8 @@
-"""SyncGroup (14), versions 0-5: the leader hands out its assignment, everyone waits for its own.
+"""SyncGroup (14), versions 0-5: the leader hands out its assignment, and every member waits for its own.
 
-- It waits, as JoinGroup does, so what follows on the connection goes on beside it.
-- From v5 on the protocol must be named: no name is a wrong one.
-- The assignment is in the metadata store before anyone is told: another coordinator goes on from it.
+- The request waits, as JoinGroup does. Later requests of the connection run meanwhile.
+- From v5 on, the protocol must be named: a missing name is a wrong one.
+- The assignment is in the metadata store before any member gets it, so another coordinator can continue from it.
 
 v3 static members. v4 flexible. v5 protocol type and name, which must be those of the generation.
 """

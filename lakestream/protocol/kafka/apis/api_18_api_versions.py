@@ -1,8 +1,8 @@
-"""ApiVersions (18), versions 0-4: what this broker serves; the first thing a client asks.
+"""ApiVersions (18), versions 0-4: the APIs that this broker serves; the first request of a client.
 
 - Lists the APIs of the listener, with the ranges that clients should see.
-- A version above 4 is answered in the layout of version 0 with UNSUPPORTED_VERSION (KIP-511); the connection does that
-  before the request gets here, since it cannot be decoded.
+- A version above 4 is answered in the layout of version 0 with UNSUPPORTED_VERSION (KIP-511). The connection does that
+  before the request gets here, since it cannot decode the request.
 - One feature is finalized, group.version 1: the newer group protocol is served. transaction.version is not.
 
 v3 flexible, with the client's name and version, which must look like a name.
@@ -20,7 +20,7 @@ from lakestream.protocol.kafka.wire.generated import api_versions
 SOFTWARE_FROM_VERSION = 3
 FEATURES = {"group.version": 1}
 FEATURES_EPOCH = 1
-"""Never changes, since features never do; clients ignore features that come with a negative one."""
+"""The epoch of the features, which never change. Clients ignore features that come with a negative epoch."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 

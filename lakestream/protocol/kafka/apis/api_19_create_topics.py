@@ -1,12 +1,13 @@
 """CreateTopics (19), versions 2-7: new topics, with their partitions and configs.
 
-- A topic is there, at every broker that looks, before the request is answered: the timeout is never waited for.
-- Partitions and replication factor may be left to the broker (-1). Records are replicated by the object store; what is
-  answered and shown is a replication factor of 1.
-- A manual assignment says how many partitions there are; the brokers in it say nothing, since any serves any.
-- An unknown config is refused. A name that comes twice is refused for that name.
+- The topic exists at every broker before the request is answered, so the timeout does not matter.
+- Partitions and replication factor may be left to the broker (-1). The object store replicates records; the broker
+  answers and shows a replication factor of 1.
+- A manual assignment determines how many partitions there are. Its brokers are ignored, since any broker serves any
+  partition.
+- An unknown config is refused. A name that is given twice is refused for that name.
 
-v4 -1 for the broker's choice. v5 flexible, answers what was created with its configs. v7 topic ids.
+v4 -1 for the broker's choice. v5 flexible, answers with the created topic's configs. v7 topic ids.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""DeleteTopics (20), versions 1-6: by name, and from v6 on also by id.
+"""DeleteTopics (20), versions 1-6: delete topics by name, and from v6 on also by id.
 
-- The topic is gone for every reader and writer once this is answered; its objects go after their grace.
-- A topic that comes twice, by name, by id or once by each, is refused; so is one given by both.
+- Once this is answered, the topic is gone for every reader and writer. Its objects are deleted after their grace.
+- A topic that is named twice (by name, by id or once by each) is refused; so is one given by both.
 
 v4 flexible. v5 error messages. v6 topic ids.
 """
@@ -42,7 +42,7 @@ async def handle(request: delete_topics.Request, context: RequestContext) -> del
 
 
 def _meant(asked: Asked, found: Mapping[Asked, TopicEntry | LakestreamError]) -> TopicId | Asked:
-    """The topic, or what was asked for where there is none."""
+    """The topic, or the name or id asked for if there is none."""
     entry = found[asked]
     return entry.topic.id if isinstance(entry, TopicEntry) else asked
 

@@ -1,7 +1,7 @@
 """DeleteRecords (21), versions 0-2: raise the start of a partition.
 
 - Offset -1 means the end of the log: everything that is there now. The answer's low watermark is the new start.
-- Records below it cannot be read here once this is answered, and at other brokers a second later at most. An offset
+- Once this is answered, records below it cannot be read here, and at other brokers a second later at most. An offset
   above the end is refused.
 
 v2 flexible.

@@ -1,10 +1,10 @@
 """InitProducerId (22), versions 0-5: an id under which a producer numbers its batches, so that none is stored twice.
 
 - Ids are unique over all brokers and for ever; the epoch begins at 0. A producer that asks again gets a new id.
-- Transactions are not served yet: a transactional id is refused with the one error that every client takes as final.
+- Transactions are not served yet: a transactional id is refused with the one error that every client treats as final.
 
-v2 flexible. v3 the producer's last id and epoch (KIP-360), which matter to transactions alone. v5 TRANSACTION_ABORTABLE
-may be answered.
+v2 flexible. v3 the producer's last id and epoch (KIP-360), which matter to transactions alone. v5 allows
+TRANSACTION_ABORTABLE.
 """
 
 from __future__ import annotations

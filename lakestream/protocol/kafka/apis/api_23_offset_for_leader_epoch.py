@@ -1,8 +1,8 @@
 """OffsetForLeaderEpoch (23), versions 2-4: where a leader epoch ended, so that a consumer notices a truncated log.
 
-- There is one epoch, 0, and logs are never truncated: it ends at the end of the log. A later epoch was never given out
-  and has no end (-1, -1).
-- The end is read from the store: clients take an end before their own position for data loss.
+- There is one epoch, 0, and logs are never truncated, so it ends at the end of the log. A later epoch never existed and
+  has no end (-1, -1).
+- The end is read from the store, because a client reports data loss if the end lies before its own position.
 
 v4 flexible.
 """

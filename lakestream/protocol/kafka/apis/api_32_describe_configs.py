@@ -1,8 +1,8 @@
-"""DescribeConfigs (32), versions 1-4: configs of topics, of groups and of this broker, with where they come from.
+"""DescribeConfigs (32), versions 1-4: configs of topics, of groups and of this broker, with their sources.
 
-- A topic shows every config there is, set or not; a broker, and a group, a few that are true and read-only. Keys filter
-  them.
-- Synonyms of a config are the value that was set and the default behind it.
+- A topic shows every config there is, set or not. A broker or a group shows a few that are true and read-only. Keys
+  filter them.
+- Synonyms of a config are its set value and the default behind it.
 - An answer of more than 64 MiB is refused (INVALID_REQUEST): some thirty thousand topics, or eight thousand with all
   their synonyms and documentation.
 
@@ -31,14 +31,14 @@ from lakestream.protocol.kafka.wire.generated import describe_configs
 from lakestream.world.turns import in_turns
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
-"""As much as it takes to describe all topics of a large cluster. Each is kilobytes for a few bytes of the request, so
-nothing else keeps the answer from outgrowing the broker's memory."""
+"""Enough to describe all topics of a large cluster. A few bytes of a request ask for kilobytes of the answer, so only
+this limit keeps the answer from outgrowing the broker's memory."""
 FIXED_BYTES = 16
-"""Of an entry or a resource, beside its texts; about."""
+"""Approximate size of an entry or a resource without its texts."""
 
 
 class SentConfigs(NamedTuple):
-    """Configs as they are sent. Many resources share one."""
+    """Configs ready to send. Many resources share one value."""
 
     configs: list[describe_configs.DescribeConfigsResourceResult]
     bytes: int
@@ -63,7 +63,7 @@ async def _describe(
     made: dict[Hashable, SentConfigs],
     broker: Broker,
 ) -> tuple[describe_configs.DescribeConfigsResult, int]:
-    """The result, and about how many bytes it is."""
+    """The result, and its approximate size in bytes."""
     try:
         config = await _config(resource, broker)
     except LakestreamError as error:
@@ -81,7 +81,7 @@ async def _describe(
 
 
 async def _config(resource: describe_configs.request.DescribeConfigsResource, broker: Broker) -> Mapping[str, str]:
-    """What was set on the resource: with its type, all that its entries depend on. Raises why there are none."""
+    """The configs set on the resource. Entries depend on these and its type alone. Raises if it does not exist."""
     if resource.resource_type == TOPIC:
         return (await topic_of(resource, broker)).topic.config
     if resource.resource_type == GROUP:

@@ -1,8 +1,8 @@
-"""AlterConfigs (33), versions 0-2: replace all configs of a topic; what is not named falls back to its default.
+"""AlterConfigs (33), versions 0-2: replace all configs of a topic; configs that are not named return to their defaults.
 
-- Kept for older clients; IncrementalAlterConfigs loses nobody's changes.
-- Topics only: settings of brokers and of groups are given where brokers are started. One resource's failure leaves
-  the others alone.
+- Kept for older clients. IncrementalAlterConfigs does not lose concurrent changes.
+- Topics only: settings of brokers and of groups are given where brokers are started. The failure of one resource does
+  not affect the others.
 
 v2 flexible.
 """

@@ -1,9 +1,9 @@
 """DescribeLogDirs (35), versions 1-4: how many bytes each partition has.
 
 - There are no disks: each broker shows one directory, `lakestream`, which stands for the object store they share.
-- A partition is shown by the one broker that is named its leader, so that sums over brokers are right. Bytes are those
-  of its batches in the log, as produced.
-- The size of an object store and its free space are not known (-1).
+- Only the broker that is the partition's named leader shows it, so that sums over brokers are right. Bytes are those of
+  its batches in the log, as produced.
+- The size and free space of an object store are unknown (-1).
 
 v2 flexible. v3 an error code for the whole. v4 total and usable bytes.
 """
@@ -56,8 +56,8 @@ async def handle(request: describe_log_dirs.Request, context: RequestContext) ->
 
 
 def _asked(request: describe_log_dirs.Request, broker: Broker) -> dict[str, tuple[TopicEntry, set[int] | None]]:
-    """By name, topics with the partitions wanted of them (None: all). Those that do not exist are left out, as Kafka
-    does, and of one that comes twice the last counts."""
+    """The requested partitions by topic name (None: all). Topics that do not exist are left out, as Kafka does. Of a
+    topic that is named twice, the last one counts."""
     if request.topics is None:
         return {entry.topic.name: (entry, None) for entry in broker.directory.all()}
     known = ((broker.directory.known(topic.topic), topic) for topic in request.topics)

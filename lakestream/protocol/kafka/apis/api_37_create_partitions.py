@@ -1,10 +1,10 @@
-"""CreatePartitions (37), versions 0-3: grow topics.
+"""CreatePartitions (37), versions 0-3: add partitions to topics.
 
-- The count is the new total and must be greater than it was. Every topic asked for is answered.
-- An assignment must have one entry for each new partition, and a broker in each; which ones says nothing, since any
-  serves any.
+- The count is the new total and must be greater than the current one. Every requested topic is answered.
+- An assignment must have one entry for each new partition, with a broker in each. The brokers are ignored, since any
+  broker serves any partition.
 
-v2 flexible. v3 THROTTLING_QUOTA_EXCEEDED may be answered.
+v2 flexible. v3 allows THROTTLING_QUOTA_EXCEEDED.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ async def _grow(
 
 
 def _check_assignments(asked: create_partitions.request.CreatePartitionsTopic, added: int) -> None:
-    """A count that does not grow is for the verb to refuse."""
+    """Check the assignments. The verb refuses a count that does not grow."""
     if asked.assignments is None or added <= 0:
         return
     if len(asked.assignments) != added:

@@ -1,4 +1,4 @@
-"""DeleteGroups (42), versions 0-2: groups without members go, with all their offsets.
+"""DeleteGroups (42), versions 0-2: delete groups without members, with all their offsets.
 
 v2 flexible.
 """

@@ -1,8 +1,8 @@
 """IncrementalAlterConfigs (44), versions 0-1: set, delete, append to or subtract from single configs of a topic.
 
-- The edits of one topic are applied in one transaction, so two administrators lose nothing of each other's.
-- Topics only: settings of brokers and of groups are given where brokers are started. One resource's failure leaves
-  the others alone.
+- The edits of one topic are applied in one transaction, so two administrators do not overwrite each other's changes.
+- Topics only: settings of brokers and of groups are given where brokers are started. The failure of one resource does
+  not affect the others.
 
 v1 flexible.
 """

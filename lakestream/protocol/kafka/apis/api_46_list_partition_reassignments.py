@@ -1,4 +1,4 @@
-"""ListPartitionReassignments (46), version 0: none, ever.
+"""ListPartitionReassignments (46), version 0: always none.
 
 Partitions are not assigned to brokers, so nothing is being reassigned. `kafka-topics --describe` asks all the same.
 """

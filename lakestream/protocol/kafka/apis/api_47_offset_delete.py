@@ -1,6 +1,7 @@
-"""OffsetDelete (47), version 0: forget what a group has committed for some partitions.
+"""OffsetDelete (47), version 0: delete a group's committed offsets of some partitions.
 
-- Partitions of topics that members read are refused, with GROUP_SUBSCRIBED_TO_TOPIC; the others of the request go.
+- Partitions of topics that members read are refused with GROUP_SUBSCRIBED_TO_TOPIC; the others of the request are
+  deleted.
 - A group whose topics only its members know (not consumers) must be empty.
 """
 

@@ -1,7 +1,7 @@
 """DescribeCluster (60), versions 0-2: the cluster's id and its live brokers.
 
-- The controller named is a live broker, the same one at every broker; each of them administers anything. There are no
-  controllers beside the brokers to ask for.
+- The named controller is a live broker, the same one at every broker. Every broker accepts administrative requests.
+  There are no separate controllers to ask for.
 - A broker whose lease has run out is gone, not fenced: asking for fenced ones adds none.
 
 v1 endpoint types. v2 fenced brokers.

@@ -1,11 +1,11 @@
 """ConsumerGroupHeartbeat (68), versions 0-1: everything a member of the newer group protocol (KIP-848) does.
 
-- Epoch 0 joins, -1 leaves, -2 leaves for a while (static members), above 0 it stays. Null fields are as before.
-- The coordinator assigns: `uniform` (the default) or `range`. A member is told its assignment when it changes, lets go
-  of what it no longer has, says so, and is then given what others have let go of.
+- Epoch 0 joins, -1 leaves, -2 leaves for a while (static members), above 0 stays. A null field is unchanged.
+- The coordinator assigns: `uniform` (the default) or `range`. A member gets its assignment when it changes, releases
+  the partitions it no longer has, reports that, and then gets the partitions that others have released.
 - Regular expressions are RE2's and match whole names.
 
-v1 member ids are made by the member. v1 subscription by regular expression.
+v1 member ids are made by the member, and subscription by regular expression.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """ConsumerGroupDescribe (69), versions 0-1: a group of the newer protocol, its epochs, members and assignments.
 
-- A group that does not exist, or is a classic one, is GROUP_ID_NOT_FOUND; clients then ask by DescribeGroups.
-- What a member has now and what it is led to are both shown. Members that speak the classic protocol are there as well.
+- A group that does not exist, or is a classic one, gets GROUP_ID_NOT_FOUND; clients then ask by DescribeGroups.
+- The answer shows both the current and the target assignment of a member. Members that speak the classic protocol are
+  included.
 
 v1 member types.
 """

@@ -1,9 +1,9 @@
-"""ListConfigResources (74), versions 0-1: which topics, brokers and groups have configs of their own.
+"""ListConfigResources (74), versions 0-1: the topics, brokers and groups that have configs of their own.
 
 - Topics and brokers are listed by their names and ids. Groups and metrics of clients have no configs that could be set
   here, so none is listed; `kafka-configs` asks for them all the same.
 
-v0 the metrics of clients alone. v1 types to choose from; none means all.
+v0 the metrics of clients alone. v1 resource types to choose from; an empty list means all.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """DescribeTopicPartitions (75), version 0: topics and their partitions, a page at a time.
 
-- Topics come in the order of their names; none asked for means all. A page holds at most `response_partition_limit`
-  partitions, and the cursor says where the next one begins.
-- Leaders are named as by Metadata. Lists of eligible leaders are empty, never null: Java tools trip over null.
+- Topics come in the order of their names; an empty request means all. A page holds at most `response_partition_limit`
+  partitions, and the cursor marks the start of the next one.
+- Leaders are named as by Metadata. Lists of eligible leaders are empty, never null: Java tools fail on null.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lakestream.protocol.kafka.wire.generated import describe_topic_partitions a
 from lakestream.world.turns import in_turns
 
 PAGE_PARTITIONS_MAX = 2_000
-"""As Kafka's max.request.partition.size.limit."""
+"""Like Kafka's max.request.partition.size.limit."""
 
 
 async def handle(request: describe.Request, context: RequestContext) -> describe.Response:
@@ -47,7 +47,7 @@ async def handle(request: describe.Request, context: RequestContext) -> describe
 
 
 def _places(request: describe.Request, broker: Broker) -> list[tuple[str, int]]:
-    """Names in order, each with the first partition wanted of it, from the cursor on."""
+    """Topic names in order, each with its first wanted partition, from the cursor on."""
     names = {topic.name for topic in request.topics} or {entry.topic.name for entry in broker.directory.all()}
     cursor = request.cursor
     if cursor is None:

@@ -1,7 +1,7 @@
-"""Configs as Kafka shows them: value, where it comes from, what type it has.
+"""Config entries in Kafka's form: value, source, type.
 
-A topic's configs are all those that are known, set or not. A broker's are a few that clients ask for, a group's those
-that its members must keep to; they are true, and can only be changed where brokers are started.
+A topic shows all known configs, set or not. A broker shows a few that clients ask for, and a group those that its
+members must respect. These are true, and can only be changed where brokers are started.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ class ConfigEntry:
     meaning: str
     read_only: bool = False
     default: str | None = None
-    """What stands behind a value that was set."""
+    """The default behind a value that was set."""
 
 
 def topic_entries(set_on_topic: Mapping[str, str]) -> Iterator[ConfigEntry]:

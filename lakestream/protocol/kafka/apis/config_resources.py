@@ -1,4 +1,4 @@
-"""What configs belong to, as four APIs name it: a topic, a broker by its id, a group."""
+"""The resources that four config APIs name: a topic, a broker by its id, a group."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ def on_configs(operation: Operation) -> Needs:
 
 
 class Resource(Protocol):
-    """What requests that describe or alter configs have in common."""
+    """The fields that requests to describe or alter configs have in common."""
 
     resource_type: int
     resource_name: str
 
 
 def repeated(resources: Sequence[Resource]) -> set[tuple[int, str]]:
-    """Resources that come more than once in a request: what is meant by that cannot be known."""
+    """Resources that are named more than once in a request, which is ambiguous."""
     counts = Counter((each.resource_type, each.resource_name) for each in resources)
     return {resource for resource, count in counts.items() if count > 1}
 

@@ -1,9 +1,9 @@
-"""Who a member is, as its group shows it to people."""
+"""The description of a group member that its group shows to people."""
 
 from lakestream.broker.groups.asks import MemberClient
 from lakestream.protocol.kafka.api import RequestContext
 
 
 def client_of(context: RequestContext) -> MemberClient:
-    """The host as Kafka writes it, with the slash: tools show it so."""
+    """The host has a slash, as Kafka writes it, because tools show it so."""
     return MemberClient(context.client_id or "", f"/{context.caller.host}")

@@ -1,6 +1,6 @@
-"""Partitions as groups' requests name them, turned into what groups know them by: the topic's id and a number.
+"""Resolve the partitions in group requests to the keys that groups use: the topic's id and a number.
 
-Requests come topic by topic, and so do answers: `Asked` keeps one slot for each partition in the request's order.
+Requests are grouped by topic, and so are answers. `Asked` keeps one slot for each partition in the request's order.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ Part = TypeVar("Part", bound=_Part)
 
 
 class AskedPartition(NamedTuple, Generic[Part]):
-    """One partition of a request, and what it is or why it is not."""
+    """One partition of a request: its key, or the error why it has none."""
 
     part: Part
     found: TopicPartition | LakestreamError
@@ -41,7 +41,7 @@ async def asked_partitions(
 def known_partitions(
     lookup: TopicLookup, name: str | None, topic_id: TopicId, parts: Iterable[Part]
 ) -> list[AskedPartition[Part]] | None:
-    """The same, if all are known without asking anyone."""
+    """The same, if all partitions are known without asking the store."""
     entry = lookup.known(name, topic_id)
     if entry is None:
         return None
@@ -71,6 +71,6 @@ def by_topic(partitions: Iterable[TopicPartition]) -> Mapping[TopicId, list[int]
 
 
 def named_by_topic(partitions: Iterable[TopicPartition], directory: Directory) -> list[tuple[TopicId, str, list[int]]]:
-    """With the topics' names. Topics that are gone are left out: there is nothing to show of them."""
+    """Partition numbers by topic name. Deleted topics are left out: there is nothing to show of them."""
     known = [(topic, directory.known_id(topic), numbers) for topic, numbers in by_topic(partitions).items()]
     return [(topic, entry.topic.name, numbers) for topic, entry, numbers in known if entry is not None]

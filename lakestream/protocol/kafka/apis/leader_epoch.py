@@ -1,7 +1,7 @@
-"""Leader epochs: there is one, 0, for ever, since any broker serves any partition.
+"""Check leader epochs. There is one, 0, for ever, since any broker serves any partition.
 
-Clients send the epoch under which they know a partition (-1: none). Nobody can be behind; a later epoch comes from
-another cluster's metadata, and the client is told to read ours.
+Clients send the epoch under which they know a partition (-1: none). No client can be behind. A later epoch comes from
+another cluster's metadata, and the error makes the client read ours.
 """
 
 from lakestream.protocol.kafka.errors import KafkaError, Refused

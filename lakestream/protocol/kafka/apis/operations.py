@@ -1,4 +1,4 @@
-"""Authorized operations, as bits by Kafka's numbers of them. Nobody is asked who they are yet, so all are allowed."""
+"""Authorized operations, as bits by Kafka's numbers. Nothing authenticates callers yet, so all are allowed."""
 
 from lakestream.model.access import Operation
 

@@ -1,7 +1,7 @@
-"""The answer to a Produce request while its batches are on their way.
+"""The pending answer to a Produce request, until its batches are stored.
 
-It counts the batches that have no answer yet; the last one sends it, or the timeout does. A partition whose batch is
-under way reads "timed out" until it has landed, so that a timeout has nothing left to do but to send.
+It counts the batches that have no result yet. The last one sends the answer, or the timeout does. A partition whose
+batch is under way reads "timed out" until the batch is stored, so a timeout only has to send the answer.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from lakestream.protocol.kafka.wire.generated import produce
 from lakestream.storage.records.errors import BadBatch
 
 TIMEOUT_MS_MAX = 120_000
-"""Longer than a flush can take with all its retries; nothing waits without an end."""
+"""Longer than a flush can take with all its retries, so that every wait ends."""
 TIMEOUT_MS_MIN = 1_000
-"""Kafka counts only its waiting for followers. Here the whole way to durable storage counts, so a client that allows
-a few milliseconds is not refused for what a flush takes."""
+"""Kafka counts only its waiting for followers. Here the whole way to durable storage counts, so a client that allows a
+few milliseconds is not refused because of a flush."""
 
 NO_OFFSET = -1
 _TIMED_OUT = int(KafkaError.REQUEST_TIMED_OUT)
@@ -43,7 +43,7 @@ class Answer:
         self._timer: asyncio.TimerHandle | None = None
 
     def topic(self, asked: produce.request.TopicProduceData) -> list[produce.PartitionProduceResponse]:
-        """Begin a topic. The list is for its partitions."""
+        """Begin a topic. Returns the list for its partitions."""
         partitions: list[produce.PartitionProduceResponse] = []
         self._topics.append(
             produce.TopicProduceResponse(name=asked.name, topic_id=asked.topic_id, partition_responses=partitions)
@@ -66,7 +66,7 @@ class Answer:
             ]
 
     def started(self) -> Started:
-        """All batches are on their way: the response if there is nothing to wait for, else a future of it."""
+        """All batches are on their way. Returns the response if there is nothing to wait for, else a future of it."""
         if not self._under_way:
             if self._silent and self._failed:
                 raise CloseConnection("a batch sent with acks=0 was refused")
@@ -77,8 +77,9 @@ class Answer:
         return self._done
 
     def _landed(self, slot: produce.PartitionProduceResponse, batch: asyncio.Future[BatchResult]) -> None:
-        """A batch that the store refused has a log start, too: without one, Java's producer takes UNKNOWN_PRODUCER_ID
-        for a matter of time and sends the same batch again until it gives up, where it should begin anew."""
+        """A batch that the store refused needs a log start, too. Without one, Java's producer treats
+        UNKNOWN_PRODUCER_ID as temporary and sends the same batch again until it gives up; it should start over with a
+        new producer id."""
         self._under_way -= 1
         try:
             landed = batch.result()
@@ -103,7 +104,7 @@ class Answer:
         if self._timer is not None:
             self._timer.cancel()
         if done.done():
-            return  # it timed out before, or the connection is gone
+            return  # the timeout has sent it, or the connection is gone
         if self._silent and self._failed:
             done.set_exception(CloseConnection("a batch sent with acks=0 was refused"))
         else:

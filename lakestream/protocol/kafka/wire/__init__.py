@@ -1,0 +1,1 @@
+"""Kafka's wire format: codecs and classes of its messages, compiled from their descriptions."""

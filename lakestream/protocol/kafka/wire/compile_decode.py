@@ -1,10 +1,10 @@
-"""From a message's description to a flat function `decode(buffer, at) -> (object, at)`.
+"""Compile a message's description into a flat function `decode(buffer, at) -> (object, at)`.
 
-Whatever the bytes are, the outcome is an object or MalformedRequest. Reading past the end shows by itself where a
-number is read (struct, indexing); slices do not complain, so each is checked. Memory stays in proportion to the
-frame: records are views of it, and elements are counted before they are made.
+For any bytes, the outcome is an object or MalformedRequest. Reading a number past the end fails by itself (struct,
+indexing). A slice does not, so the code checks each one. Memory stays in proportion to the frame: records are views of
+it, and the decoder counts elements before it makes them.
 
-What is not UTF-8 in a string becomes U+FFFD, as in Kafka: a client that keeps bytes in its offsets' metadata goes on.
+Invalid UTF-8 in a string becomes U+FFFD, as in Kafka: a client that keeps bytes in its offsets' metadata still works.
 """
 
 import struct
@@ -46,7 +46,7 @@ class _Decoder:
             }
         )
         self._run: list[tuple[str, str]] = []
-        """Fixed-size values not yet read: (struct format, where they go)."""
+        """Pending fixed-size values: (struct format, target)."""
 
     def compiled(self) -> Decode:
         with self._source.block("def decode(b, p):"):
@@ -73,7 +73,7 @@ class _Decoder:
             self._run = []
 
     def _length(self, legacy: str) -> str:
-        """Read the length of what follows into a variable; -1 is null."""
+        """Read the length of the following content into a variable; -1 is null."""
         self._flush()
         count = self._source.fresh("n")
         if self._compact:
@@ -86,7 +86,7 @@ class _Decoder:
         return count
 
     def _uvarint(self, variable: str) -> None:
-        """Nearly all are below 128: those cost no call."""
+        """Read a uvarint. Nearly all are below 128; those cost no call."""
         self._source.line(f"{variable} = b[p]")
         with self._source.block(f"if {variable} > 127:"):
             self._source.line(f"{variable}, p = read_uvarint(b, p)")
@@ -106,7 +106,7 @@ class _Decoder:
             self._tags(shape, variable)
 
     def _defaults(self, shape: Struct, variable: str, example: Any) -> None:
-        """Tagged fields may not come, and fields of other versions never do."""
+        """Set defaults: tagged fields may be absent, and fields of other versions always are."""
         for name in example.__slots__:
             if name not in {field.name for field in shape.plain()}:
                 default = self._source.constant("default", getattr(example, name))
@@ -214,4 +214,4 @@ class _Decoder:
                         self._value(field, f"{variable}.{field.name}")
                         self._flush()
                         self._refuse(f"p != {stop}", field, "a tagged field that is not as long as it says")
-                self._source.line(f"p = {stop}")  # a tag that is not known is skipped (KIP-482)
+                self._source.line(f"p = {stop}")  # skip an unknown tag (KIP-482)

@@ -1,10 +1,10 @@
-"""From a message's description to a flat function `encode(object, out)` that appends buffers to `out`.
+"""Compile a message's description into a flat function `encode(object, out)` that appends buffers to `out`.
 
-`encode_in_turns` does the same step by step: a generator that stops after each element of an array, for answers that
-may be so long that others should have their turn meanwhile.
+`encode_in_turns` does the same in steps: a generator that stops after each element of an array. Long answers use it so
+that other connections can run meanwhile.
 
-Numbers that follow each other are packed by one struct, together with the length that comes after them. Records are
-appended as they are, never copied, so that `out` is an iovec for the socket.
+One struct packs consecutive numbers together with the length that follows them. Records are appended without a copy, so
+that `out` is an iovec for the socket.
 """
 
 import struct
@@ -42,7 +42,7 @@ class _Encoder:
         names = {"uvarint": uvarint, "ONE_BYTE": ONE_BYTE, "ZERO": ONE_BYTE[0], "Iovec": Iovec, "too_long": _too_long}
         self._source = ModuleText({**names, "pack": struct.pack})
         self._run: list[tuple[str, str]] = []
-        """Fixed-size values not yet written: (struct format, expression)."""
+        """Pending fixed-size values: (struct format, expression)."""
         self._tag_writers: list[tuple[str, Field]] = []
 
     def compiled(self) -> Callable[..., Any]:
@@ -67,7 +67,7 @@ class _Encoder:
         self._run = []
 
     def _length(self, count: str, legacy: str) -> None:
-        """The length of what follows, packed together with the run before it where it has a fixed size."""
+        """Write the length of the following content, packed into the run before it if it has a fixed size."""
         if not self._compact:
             self._run.append((legacy, count))
             self._flush()
@@ -178,7 +178,7 @@ class _Encoder:
         self._source.line(f"out.extend({tags})")
 
     def _tag(self, field: Field, value: str, count: str, tags: str) -> None:
-        """A tagged field that has its default is not sent."""
+        """Write a tagged field, unless it has its default."""
         writer, encoded = self._source.fresh("tag"), self._source.fresh("t")
         self._tag_writers.append((writer, field))
         with self._source.block(f"if {self._differs(field, value)}:"):

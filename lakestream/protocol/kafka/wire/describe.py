@@ -1,10 +1,10 @@
-"""What a Kafka message is made of, read from kio's dataclasses into our own small values.
+"""Describe the structure of Kafka messages: read kio's dataclasses into our own small values.
 
     kio dataclass of one (API, version) -> Message(root=Struct(fields=(Field, ...)))
 
-kio generates its classes from Kafka's own message definitions, every version apart. Nothing else of kio is used: it is
-the schema, the codec is ours (compile_encode, compile_decode). Types are put the way the wire has them: error codes and
-times are plain integers, a uuid is 16 bytes.
+kio generates its classes from Kafka's own message definitions, one per version. Lakestream uses kio for the schema
+alone; the codec is ours (compile_encode, compile_decode). Types are those of the wire: error codes and times are plain
+integers, a uuid is 16 bytes.
 """
 
 from dataclasses import MISSING, dataclass, is_dataclass
@@ -30,7 +30,7 @@ WIRE_TYPES = {
     "timedelta_i64": "int64",
     "datetime_i64": "int64",
 }
-"""kio's richer types, and what is on the wire."""
+"""kio's richer types, and the wire type of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Field:
     nullable: bool
     tag: int | None
     default: Any
-    """What the field is when nobody says. None for a struct means: a struct of defaults, unless it is nullable."""
+    """The field's value if none is given. None for a struct: a struct of defaults, unless nullable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,17 +67,17 @@ class Message:
 
 
 def api_keys() -> list[int]:
-    """Every API that can be described."""
+    """Keys of all APIs that kio describes."""
     return sorted(api_key_map)
 
 
 def api_name(api_key: int) -> str:
-    """In snake_case: `list_offsets`."""
+    """The API's name in snake_case: `list_offsets`."""
     return str(api_key_map[api_key])
 
 
 def versions(api_key: int) -> list[int]:
-    """Every version of an API that can be described, ascending."""
+    """Every version of an API that kio describes, ascending."""
     if api_key not in api_key_map:
         raise UnsupportedRequest(f"API key {api_key} is not known; ask ApiVersions which are served")
     return sorted(schema_name_map[api_key_map[api_key]])
@@ -132,7 +132,7 @@ def _field(field: "DataclassField[Any]", known: dict[Any, Struct]) -> Field:
 
 
 def _without_none(kind: Any) -> tuple[bool, Any]:
-    """(may it be None, the type apart from None)"""
+    """(whether it may be None, the type apart from None)"""
     if get_origin(kind) not in (UnionType, Union):
         return False, kind
     (inner,) = (each for each in get_args(kind) if each is not NoneType)
@@ -140,7 +140,7 @@ def _without_none(kind: Any) -> tuple[bool, Any]:
 
 
 def _has_null(wire_type: str | Struct) -> bool:
-    # kio says None for the zero uuid and the timestamp -1 as well: these have no null on the wire.
+    # kio uses None for the zero uuid and the timestamp -1 as well: these have no null on the wire.
     return isinstance(wire_type, Struct) or wire_type in ("string", "bytes", "records")
 
 

@@ -1,10 +1,10 @@
-"""What can be wrong with bytes a client sent: the connection that sent them is closed, nobody else notices."""
+"""Errors in bytes that a client sent. The server closes that client's connection; no other connection is affected."""
 
 from lakestream.model.errors import Invalid
 
 
 class MalformedRequest(Invalid):
-    """The bytes are not the message they claim to be. Check the client, or what stands between it and the broker."""
+    """The bytes are not the message they claim to be. Check the client, or any proxy between it and the broker."""
 
 
 class UnsupportedRequest(Invalid):

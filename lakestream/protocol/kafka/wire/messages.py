@@ -1,4 +1,4 @@
-"""Every Kafka message we can speak, made on first use.
+"""Codecs and classes of every Kafka message, made on first use.
 
     codec = messages.request(0, 9)              one (API, version)
     request, at = codec.decode(buffer, at)      buffer: a memoryview; MalformedRequest if it is not such a message
@@ -26,7 +26,7 @@ from lakestream.protocol.kafka.wire.shapes import shapes
 
 
 class MessageCodec:
-    """One version of one message. Encoder and decoder are compiled apart: a server needs one of them."""
+    """One version of one message. Encoder and decoder compile separately: a server needs only one."""
 
     def __init__(self, message: describe.Message, types: SimpleNamespace) -> None:
         self.message = message
@@ -55,7 +55,7 @@ class ApiMessages:
 
     @cached_property
     def versions(self) -> list[int]:
-        """All that can be encoded and decoded, which is more than a broker may serve."""
+        """All versions that can be encoded and decoded, which may be more than a broker serves."""
         return describe.versions(self.api_key)
 
     @cached_property

@@ -18,22 +18,22 @@ FORMATS = {
     "bool": "?",
     "uuid": "16s",
 }
-"""Types of a fixed size, as struct formats (big-endian everywhere)."""
+"""Fixed-size types, as struct formats (all big-endian)."""
 
 STRING_BYTES_MAX = 0x7FFF
-"""Kafka refuses longer strings in compact form too, where the length would fit."""
+"""Kafka also refuses longer strings in compact form, where the length would fit."""
 
 ELEMENTS_MAX = 100_000
-"""Array elements and tagged fields in one message. An element of two bytes on the wire is an object of a hundred in
-memory, so the frame's length alone does not bound what decoding allocates, nor how long everyone else waits for it;
-no client asks for so much at once."""
+"""Most array elements and tagged fields in one message. An element of two bytes on the wire becomes an object of a
+hundred bytes in memory. So the frame's length alone bounds neither the memory that decoding takes nor how long other
+connections wait for it. No client asks for so much at once."""
 
 UVARINT_MAX = 0xFFFFFFFF
 ONE_BYTE = tuple(bytes((value,)) for value in range(128))
 
 
 def uvarint(value: int) -> bytes:
-    """Encode."""
+    """Encode an unsigned varint."""
     if value < 128:
         return ONE_BYTE[value]
     encoded = bytearray()
@@ -45,7 +45,7 @@ def uvarint(value: int) -> bytes:
 
 
 def read_uvarint(buffer: memoryview, at: int) -> tuple[int, int]:
-    """Decode: (value, where the next field starts). IndexError past the end of the buffer."""
+    """Decode an unsigned varint: (value, where the next field starts). IndexError past the end of the buffer."""
     value = shift = 0
     while True:
         byte: int = buffer[at]
@@ -62,7 +62,7 @@ def read_uvarint(buffer: memoryview, at: int) -> tuple[int, int]:
 
 
 def skip_tags(buffer: memoryview, at: int, count: int) -> int:
-    """Step over tagged fields that this version does not know (KIP-482): where the next field starts."""
+    """Skip tagged fields that this version does not know (KIP-482). Returns where the next field starts."""
     for _ in range(count):
         _, at = read_uvarint(buffer, at)
         size, at = read_uvarint(buffer, at)

@@ -9,7 +9,7 @@ Buffer = bytes | bytearray | memoryview
 
 
 class Iovec:
-    """Buffers that follow each other on the wire, and their length in bytes all together."""
+    """Consecutive buffers on the wire, and their total length in bytes."""
 
     __slots__ = ("byte_length", "parts")
 
@@ -20,7 +20,7 @@ class Iovec:
             self.append(part)
 
     def append(self, part: Buffer) -> None:
-        # len() of a memoryview counts items: only a view of single bytes can be measured by it later on.
+        # len() of a memoryview counts items, so only a view of single bytes gives its length in bytes.
         assert not isinstance(part, memoryview) or (part.itemsize == 1 and part.ndim == 1), "a view of bytes, please"
         self.parts.append(part)
         self.byte_length += len(part)

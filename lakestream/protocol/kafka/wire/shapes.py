@@ -1,11 +1,11 @@
-"""The classes that requests and responses are objects of: one per struct of an API, the same for all its versions.
+"""Make the classes of requests and responses: one per struct of an API, the same for all its versions.
 
-A class has the fields of every version, with defaults, so that a handler builds one response and the encoder of the
-version that was asked for takes what it has. Decoding leaves fields that a version lacks at their defaults.
+A class has the fields of every version, with defaults. So a handler builds one response, and the encoder of the
+requested version takes the fields that the version has. Decoding leaves fields that a version lacks at their defaults.
 
     ProduceResponse(responses=[TopicProduceResponse(name="t", partition_responses=[...])])
 
-Objects have __slots__ and are compared by value. The default of a struct is one shared object: to be read only.
+Objects have __slots__ and are compared by value. The default of a struct is one shared object: do not change it.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ SHOWN_BYTES_MAX = 32
 
 @dataclass_transform(kw_only_default=True)
 class Shape:
-    """What all of them can do. The stubs of `generated` list their fields."""
+    """The base class of all messages and structs. The stubs of `generated` list their fields."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -57,7 +57,7 @@ def shapes(messages: Iterable[Message]) -> dict[str, Any]:
 
 
 def fields_by_struct(messages: Iterable[Message]) -> dict[str, dict[str, Field]]:
-    """The fields of each class by name: those of all versions, each as the newest version has it."""
+    """The fields of each class by name: those of all versions, each as in the newest version."""
     fields: dict[str, dict[str, Field]] = {}
     for message in messages:
         _gather(message.root, fields)

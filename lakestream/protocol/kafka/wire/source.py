@@ -1,7 +1,7 @@
-"""Python source that is written by a program: lines, indentation, fresh names, and one place that compiles it.
+"""ModuleText: write Python source by program (lines, indentation, fresh names) and compile it in one place.
 
-The generated functions are flat (no call per field), which is where their speed comes from. `function.__source__` keeps
-the text, for those who want to read what was made.
+The generated functions are flat (no call per field), which makes them fast. `function.__source__` keeps the text for
+people who want to read it.
 """
 
 import struct
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class ModuleText:
-    """A module being written. `names` is what its code can see."""
+    """A module being written. `names` are the names its code can use."""
 
     def __init__(self, names: dict[str, Any]) -> None:
         self.names = names
@@ -30,7 +30,7 @@ class ModuleText:
         self._depth -= 1
 
     def fresh(self, prefix: str) -> str:
-        """A variable's name that nothing else uses: blocks are nested freely, so none may be shared."""
+        """A variable name that nothing else uses. Blocks nest freely, so none may be shared."""
         self._fresh += 1
         return f"{prefix}{self._fresh}"
 
@@ -50,9 +50,9 @@ class ModuleText:
         return name
 
     def function(self, name: str, title: str) -> Callable[..., Any]:
-        """Compile everything written so far and hand out one of its functions."""
+        """Compile everything written so far and return one of its functions."""
         text = "\n".join(self._lines)
-        # Safe: the text is made of Kafka's own field names, which come with kio, and of nothing a client sends.
+        # Safe: the text consists of Kafka's own field names, which come with kio. Nothing in it comes from a client.
         exec(compile(text, f"<{title}>", "exec"), self.names)  # noqa: S102
         made: Callable[..., Any] = self.names[name]
         made.__source__ = text  # type: ignore[attr-defined]

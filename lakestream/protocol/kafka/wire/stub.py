@@ -26,10 +26,10 @@ IMPORTS = {
     "Records": "from lakestream.protocol.kafka.wire.records import Records",
     "Shape": "from lakestream.protocol.kafka.wire.shapes import Shape",
 }
-"""The import that a name needs."""
+"""The import that a type name needs."""
 
 PYTHON_TYPES = {"bool": "bool", "float64": "float", "string": "str", "bytes": "bytes", "uuid": "bytes"}
-"""Of wire types that are not integers."""
+"""Python types of the wire types that are not integers."""
 REQUEST_RECORDS = "Buffer"
 RESPONSE_RECORDS = "Records"
 

@@ -1,1 +1,1 @@
-"""The Iceberg REST catalog: the specification's requests translated into verbs, and their answers back."""
+"""The Iceberg REST catalog: translates the specification's requests into verbs, and their answers back."""

@@ -1,4 +1,4 @@
-"""Reading a request: names from its path, JSON from its body, the idempotency key from its headers; pages of a list."""
+"""Read a request: names from its path, JSON from its body, the idempotency key from its headers; pages of a list."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ from lakestream.model.table_errors import InvalidTableChange
 from lakestream.protocol.rest.catalog.json_body import read_body
 
 BODY_BYTES_MAX = 64 * 1024 * 1024
-"""A commit carries a snapshot's summary and schemas, not data: more than this is no honest request."""
+"""A commit carries a snapshot's summary and schemas, not data. A larger body is refused."""
 PAGE_MAX = 1_000
 IDEMPOTENCY_KEY = "idempotency-key"
 _BODY = "catalog_body"
@@ -40,7 +40,7 @@ async def body_of(request: Request) -> Json:
 
 
 async def raw_body(request: Request) -> bytes:
-    """However often it is asked for. No more is held than may be sent, whatever the request says of its length."""
+    """The body's bytes, on every call. Reading stops at the limit, whatever the request says about its length."""
     if not hasattr(request.state, _BODY):
         content = bytearray()
         async for chunk in request.stream():
@@ -53,7 +53,7 @@ async def raw_body(request: Request) -> bytes:
 
 
 async def once_of(request: Request) -> Once | None:
-    """Raises InvalidTableChange for a key that is no uuid."""
+    """Raises InvalidTableChange for a key that is not a uuid."""
     key = request.headers.get(IDEMPOTENCY_KEY)
     if key is None:
         return None
@@ -91,9 +91,9 @@ def change_of(body: Json, namespace: Namespace, name: str) -> TableChange:
 
 
 def page_of(request: Request, items: Sequence[T], names: Sequence[str]) -> Page:
-    """The part of a sorted list that the request asks for; all of it if it does not ask for pages.
+    """The requested page of a sorted list; the whole list if the request does not ask for pages.
 
-    A token names the last item before the page, so items that come or go meanwhile shift nothing.
+    A token names the last item before the page, so items that are added or removed meanwhile shift nothing.
     """
     token, size = request.query_params.get("pageToken"), request.query_params.get("pageSize")
     if token is None and size is None:

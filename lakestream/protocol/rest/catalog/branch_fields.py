@@ -1,5 +1,5 @@
-"""The columns that a topic's log shows: those of its contract by the names under which they were recorded, whatever
-engines have renamed or dropped in the table since, and all columns of the system."""
+"""The columns of a topic's log: those of its contract under their recorded names, whatever engines have renamed or
+dropped in the table since, and all system columns."""
 
 from lakestream.catalog.spec.values import Json, Metadata
 from lakestream.contract.columns.iceberg import iceberg_field

@@ -1,8 +1,7 @@
-"""One endpoint: its request handled, its errors answered as the specification wants, its repeats recognised.
+"""Endpoints of the catalog: handle requests, answer errors in the specification's form, recognise repeats.
 
-A request with an Idempotency-Key leaves a receipt in the transaction that carries it out. Its repeat, however late and
-through whichever gateway, gets the answer that the receipt remembers. Requests that failed leave none: repeating them
-is trying again.
+A request with an Idempotency-Key leaves a receipt in the transaction that carries it out. A repeat, however late and
+through whichever gateway, gets the answer in the receipt. Failed requests leave none, so repeating them tries again.
 """
 
 import hashlib
@@ -33,7 +32,7 @@ NO_CONTENT = 204
 
 
 class Answers(Enum):
-    """What an endpoint answers with when it has carried out a change."""
+    """The kind of an endpoint's answer after it has carried out a change."""
 
     METADATA = "metadata"
     BODY = "body"
@@ -41,7 +40,7 @@ class Answers(Enum):
 
 
 class Endpoints:
-    """Makes routes whose errors and repeats are taken care of."""
+    """Makes routes that handle errors and repeats."""
 
     def __init__(self, *, store: TableStore, files: MetadataFiles) -> None:
         self._store = store
@@ -81,8 +80,8 @@ class Endpoints:
             return await self._answer_again(receipt, once, answers)
 
     async def _receipt_after(self, error: LakestreamError, once: Once) -> RequestReceipt | None:
-        """What the request's first sending left, if it was carried out since this one looked: then that is why this one
-        failed. To say that it failed would make the client change the table a second time."""
+        """The receipt of the request's first sending, if that was carried out since this one checked: then it caused
+        this failure. Reporting the failure would make the client change the table a second time."""
         return error.receipt if isinstance(error, AnsweredBefore) else await self._store.receipt(once.key)
 
     async def _answer_again(self, receipt: RequestReceipt, once: Once, answers: Answers) -> Response:
@@ -98,8 +97,8 @@ class Endpoints:
                 return Response(status_code=NO_CONTENT)
 
     async def _metadata(self, kept: Json) -> MetadataFile:
-        """What the request made. Tables that are committed to often soon delete the file: then as it is by now, which
-        has the change in it."""
+        """The metadata that the request made. Tables with frequent commits soon delete that file; then the current
+        metadata, which includes the change."""
         try:
             return await self._files.read(kept["metadata-locations"][0])
         except DamagedTable:
@@ -111,18 +110,18 @@ class Endpoints:
 
 
 def loaded_response(file: MetadataFile, *, tag: str | None = None) -> Response:
-    """Table or view, its metadata as it stands in the file, and the tag of a whole answer unless another is given."""
+    """A table or view with the metadata of the file. `tag` defaults to the tag of a complete answer."""
     location = json.dumps(file.location).encode()
     content = b"".join((b'{"metadata-location":', location, b',"metadata":', file.json, b',"config":{}}'))
     return Response(content, media_type="application/json", headers={"ETag": tag or entity_tag(file.location)})
 
 
 def entity_tag(*made_from: object) -> str:
-    """Changes with everything that an answer is made from: the metadata file first of all."""
+    """A hash of everything that an answer is made from, the metadata file above all."""
     return f'"{hashlib.sha256(repr(made_from).encode()).hexdigest()[:32]}"'
 
 
 def is_known(request: Request, tag: str) -> bool:
-    """Whether the client says that it has this answer. Proxies that compress mark tags as weak; they still serve."""
+    """Whether the client already has this answer. Compressing proxies mark tags as weak; such tags still match."""
     known = [each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")]
     return tag in known or "*" in known

@@ -1,7 +1,7 @@
-"""The one table from what can go wrong to the REST specification's answers: a status and the name of an exception.
+"""The one table that maps exceptions to the REST specification's errors: a status and the name of an exception.
 
-Clients act on both: 409 CommitFailedException is tried again on the new state, 5xx to a commit means that nobody knows
-whether it happened, everything else is told to the user.
+Clients act on both. They retry 409 CommitFailedException on the new state. A 5xx answer to a commit means that its
+outcome is unknown. They report any other error to the user.
 """
 
 from typing import NamedTuple
@@ -32,7 +32,7 @@ CODES: dict[type[BaseException], RestError] = {
     table_errors.InvalidLocation: RestError(400, "BadRequestException"),
     table_errors.Guarded: RestError(403, "ForbiddenException"),
     table_errors.DamagedTable: RestError(500, "InternalServerError"),
-    # Kinds: what a leaf of another room advises.
+    # Kinds: the advice for exceptions of other rooms.
     errors.Invalid: RestError(400, "BadRequestException"),
     errors.NotFound: RestError(404, "NotFoundException"),
     errors.Conflict: RestError(409, "CommitFailedException"),

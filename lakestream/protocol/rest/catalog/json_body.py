@@ -1,4 +1,4 @@
-"""The body of a request: JSON that is sent to others is UTF-8, and here such as every reader can read."""
+"""Parse the body of a request: strict UTF-8 JSON that every reader can read."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from lakestream.model.table_errors import InvalidTableChange
 def read_body(content: bytes) -> Any:
     """Raises InvalidTableChange."""
     try:
-        text = content.decode("utf-8-sig")  # some put a mark before it
+        text = content.decode("utf-8-sig")  # some clients send a byte order mark
     except UnicodeDecodeError as error:
         raise InvalidTableChange(f"the body is no UTF-8: {error}") from error
     return read_json(text, "the body")

@@ -1,4 +1,4 @@
-"""The catalog put together: `Mount("/iceberg", routes=catalog_routes(...))`.
+"""The routes of the catalog: `Mount("/iceberg", routes=catalog_routes(...))`.
 
 GET /v1/config names every endpoint that is served, so that clients do not try others.
 """
@@ -27,7 +27,7 @@ from lakestream.world.ids import Ids
 
 CATALOG_PATH = "/iceberg"
 _NAMELESS = "/v1/namespaces//"
-"""What engines ask for where a query says `orders.snapshots` and means `streams.orders.snapshots`."""
+"""Engines request this path if a query says `orders.snapshots` and means `streams.orders.snapshots`."""
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -41,8 +41,8 @@ def catalog_routes(
     delete_topic: Callable[[TopicId], Awaitable[None]],
     branch_fields: BranchFields,
 ) -> list[AccessRoute]:
-    """Everything below CATALOG_PATH. `files` are those of the whole process, so that it keeps one set of them in
-    memory. `branch_fields`: the columns that `<table>__log` shows besides the table's own."""
+    """All routes below CATALOG_PATH. `files` belongs to the whole process, so that it caches metadata once.
+    `branch_fields`: the columns that `<table>__log` shows in addition to the table's own."""
     endpoints = Endpoints(store=store, files=files)
     tables = TableCatalog(
         store=store,
@@ -63,7 +63,7 @@ def catalog_routes(
 
 
 def endpoint_names(routes: Sequence[AccessRoute]) -> list[str]:
-    """As the specification writes them: 'GET /v1/{prefix}/namespaces'."""
+    """Endpoints in the specification's notation: 'GET /v1/{prefix}/namespaces'."""
     return [
         f"{method} {route.path.replace('/v1/', '/v1/{prefix}/', 1)}"
         for route in routes
@@ -73,7 +73,7 @@ def endpoint_names(routes: Sequence[AccessRoute]) -> list[str]:
 
 
 def _unserved_routes() -> list[AccessRoute]:
-    """Everything else is answered in the specification's form too, whatever is asked."""
+    """Routes that answer any other path with an error in the specification's form."""
 
     async def answer(request: Request) -> Response:
         if _NAMELESS in request.url.path:

@@ -29,7 +29,7 @@ from lakestream.protocol.rest.routing import AccessRoute
 
 UNLISTED_HEADER = "X-Lakestream-Unlisted"
 UNLISTED_SHOWN = "show"
-"""`lakestream verify` asks with this header: it proves tables that the catalog does not show as well."""
+"""`lakestream verify` sends this header, because it also verifies tables that the catalog does not show."""
 _NOT_MODIFIED = 304
 _TRUE = "true"
 
@@ -126,7 +126,7 @@ class TableRoutes:
         return Response(status_code=NO_CONTENT)
 
     async def _metrics(self, request: Request) -> Response:
-        """Engines report what a scan or commit cost them. Nothing here needs it yet, and nothing of it is kept."""
+        """Engines report what a scan or commit cost them. Lakestream ignores the report."""
         await body_of(request)
         await self._known(request)
         return Response(status_code=NO_CONTENT)
@@ -140,14 +140,14 @@ def _only_refs(request: Request) -> bool:
 
 
 def _tag(loaded: LoadedTable, only_refs: bool) -> str:
-    """That of a table loaded whole is what its creation and its commits were answered with."""
+    """The tag of a table loaded whole equals the tag in the answers to its creation and its commits."""
     location = loaded.file.location
     return entity_tag(location, loaded.branch, only_refs) if loaded.branch or only_refs else entity_tag(location)
 
 
 def _with_referenced_snapshots(file: MetadataFile) -> MetadataFile:
     referenced = {ref["snapshot-id"] for ref in (file.metadata.get("refs") or {}).values()}
-    referenced.add(file.metadata.get("current-snapshot-id"))  # a table from before there were refs has only this
+    referenced.add(file.metadata.get("current-snapshot-id"))  # a table from before refs has only this
     snapshots = [one for one in file.metadata.get("snapshots") or [] if one["snapshot-id"] in referenced]
     metadata: Metadata = {**file.metadata, "snapshots": snapshots}
     return MetadataFile(file.location, encode_metadata(metadata), metadata)

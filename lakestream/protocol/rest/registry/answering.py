@@ -1,4 +1,4 @@
-"""Answers as registry clients read them, and the frame around every endpoint: its errors, its content type."""
+"""Answers in the form that registry clients read, and the wrapper of every endpoint: errors and content type."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,7 +19,7 @@ CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 _CONTENT_TYPES = (CONTENT_TYPE, "application/vnd.schemaregistry+json", "application/json")
 
 Handler = Callable[[Request], Awaitable[Any]]
-"""Returns what the answer holds as JSON, or a Response."""
+"""Returns the JSON of the answer, or a Response."""
 
 
 def endpoint(path: str, handler: Handler, needs: Needs, method: str = "GET") -> AccessRoute:
@@ -39,7 +39,7 @@ def json_answer(value: Any, kind: str = CONTENT_TYPE, status: int = 200) -> Resp
 
 
 def text_answer(body: SchemaBody) -> Response:
-    """The schema alone, as it is."""
+    """The schema text alone, unchanged."""
     return Response(body.text, media_type=CONTENT_TYPE)
 
 
@@ -49,7 +49,7 @@ def error_answer(error: BaseException) -> Response:
 
 
 def accepted_type(accept: str) -> str:
-    """The first of ours that the client takes. Raises RefusedRequest."""
+    """The first of our content types that the client accepts. Raises RefusedRequest."""
     taken = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     for kind in _CONTENT_TYPES:
         if any(one in (kind, "*/*", "application/*", "") for one in taken):
@@ -58,7 +58,7 @@ def accepted_type(accept: str) -> str:
 
 
 def schema_json(body: SchemaBody) -> dict[str, Any]:
-    """Avro is what is meant where no type is said."""
+    """Clients assume Avro if there is no type."""
     shown: dict[str, Any] = {"guid": body.guid}
     if body.format is not SchemaFormat.AVRO:
         shown["schemaType"] = body.format.value
@@ -68,7 +68,7 @@ def schema_json(body: SchemaBody) -> dict[str, Any]:
 
 
 def version_json(version: SubjectVersion, body: SchemaBody | None = None) -> dict[str, Any]:
-    """`body` stands for the stored one where another form was asked for."""
+    """`body` replaces the stored one if the client asked for another form."""
     schema: StoredSchema = version.schema
     deleted = {"deleted": True} if version.deleted else {}
     head = {"subject": version.subject, "version": version.version, "id": schema.id}
@@ -76,7 +76,7 @@ def version_json(version: SubjectVersion, body: SchemaBody | None = None) -> dic
 
 
 class RegistryApp:
-    """The routes, matched on paths as they were sent (%2F is a part of a name), with JSON where there is nothing."""
+    """Matches routes on paths as sent (%2F is a part of a name). Answers unknown paths with JSON."""
 
     def __init__(self, routes: Sequence[AccessRoute]) -> None:
         self.routes = routes

@@ -1,4 +1,4 @@
-"""Reading a request: what its path, its query and its body ask for. What is not understood is refused, not ignored."""
+"""Read a request's path, query and body. Anything not understood is refused, not ignored."""
 
 import json
 from typing import Any
@@ -14,9 +14,9 @@ from lakestream.model.registry_errors import InvalidSchema, UnknownSchema, Unsup
 from lakestream.protocol.rest.registry.errors import RefusedRequest
 
 BODY_BYTES_MAX = 8 * SCHEMA_BYTES_MAX
-"""A schema is a string inside JSON, and a character may be six there."""
+"""A schema is a string inside JSON, where a character may take six bytes."""
 LISTED_MAX = 1_000
-"""Schemas with their text that one answer lists, unless fewer are asked for."""
+"""Most schemas with their text in one answer."""
 
 _CONTENT_TYPES = (
     "application/vnd.schemaregistry.v1+json",
@@ -30,7 +30,7 @@ _CONTRACT_KEYS = {"metadata", "ruleSet", "schemaTagsToAdd", "schemaTagsToRemove"
 
 
 def subject_of(request: Request) -> str:
-    """Paths are matched as they were sent, so that a subject may hold a slash."""
+    """The subject in the path. Paths are matched as sent, so that a subject may contain a slash."""
     return checked_subject(unquote(request.path_params["subject"]))
 
 
@@ -39,7 +39,7 @@ def version_of(request: Request) -> int | None:
 
 
 def id_of(request: Request) -> int:
-    """Raises UnknownSchema: what is no id is nobody's."""
+    """Raises UnknownSchema, also if the path does not contain a number."""
     text = request.path_params["id"]
     if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) <= SCHEMA_ID_MAX):
         raise UnknownSchema(f"Schema {text:.20} not found")
@@ -57,13 +57,13 @@ def shown_of(request: Request) -> Shown:
 
 
 def window_of(request: Request) -> slice:
-    """offset and limit; a negative limit is none."""
+    """The slice that offset and limit ask for. A negative limit means no limit."""
     offset, limit = _number(request, "offset", 0), _number(request, "limit", -1)
     return slice(max(offset, 0), None if limit < 0 else max(offset, 0) + limit)
 
 
 def listed_window_of(request: Request) -> tuple[int, int]:
-    """The same, bounded."""
+    """(offset, limit), with the limit bounded."""
     limit = _number(request, "limit", LISTED_MAX)
     return max(_number(request, "offset", 0), 0), min(limit, LISTED_MAX) if limit >= 0 else LISTED_MAX
 
@@ -77,12 +77,12 @@ def text_of(request: Request, name: str) -> str:
 
 
 def is_lenient(request: Request) -> bool:
-    """Newer clients say that they skip what they do not know, and want us to."""
+    """Newer clients announce that they skip unknown fields, and expect the same of us."""
     return request.headers.get(_ACCEPTS_UNKNOWN, "").lower() == "true"
 
 
 async def body_of(request: Request, known: set[str]) -> dict[str, Any]:
-    """Raises RefusedRequest unless it is a JSON object with known keys."""
+    """Raises RefusedRequest unless the body is a JSON object with known keys."""
     _must_be_json(request)
     try:
         body = json.loads(await _content(request))
@@ -130,7 +130,7 @@ def _reference(value: Any) -> SchemaReference:
 
 
 def _given_number(body: dict[str, Any], key: str) -> int | None:
-    """Clients send null, 0 or -1 where they choose nothing."""
+    """Clients send null, 0 or -1 to choose nothing."""
     value = body.get(key)
     if value is None or value in (0, -1):
         return None
@@ -155,7 +155,7 @@ def _must_be_json(request: Request) -> None:
 
 
 async def _content(request: Request) -> bytes:
-    """Read no further than the bound."""
+    """The body's bytes. Reading stops at the limit."""
     content = bytearray()
     try:
         async for part in request.stream():

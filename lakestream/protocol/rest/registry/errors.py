@@ -1,4 +1,4 @@
-"""The one table from what can go wrong to the codes that registry clients know: an HTTP status, and a finer code."""
+"""The one table that maps exceptions to the codes that registry clients know: an HTTP status, and a finer code."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class Code(NamedTuple):
 
 
 class RefusedRequest(errors.Invalid):
-    """The request itself is wrong, whatever it asks for. `status` is its code as well."""
+    """The request itself is wrong, whatever it asks for. `status` is also its code."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -44,7 +44,7 @@ CODES: dict[type[BaseException], Code] = {
     registry_errors.SchemaTooLarge: Code(422, 42209),
     registry_errors.UnsupportedRules: Code(422, 42210),
     registry_errors.SubjectChanged: Code(500, 50002),
-    # Kinds: what a leaf of another room advises.
+    # Kinds: the advice for exceptions of other rooms.
     errors.Invalid: Code(422, 422),
     errors.NotFound: Code(404, 404),
     errors.Conflict: Code(409, 409),
@@ -56,7 +56,7 @@ CODES: dict[type[BaseException], Code] = {
 
 
 def code_of(error: BaseException) -> tuple[Code, str]:
-    """And what to say."""
+    """The code, and the message."""
     if isinstance(error, RefusedRequest):
         return Code(error.status, error.status), str(error)
     for kind in type(error).__mro__:

@@ -1,4 +1,4 @@
-"""The registry put together: `Mount(REGISTRY_PATH, app=registry_app(...))`."""
+"""The routes of the registry: `Mount(REGISTRY_PATH, app=registry_app(...))`."""
 
 from lakestream.contract.registry.administration import SubjectAdministration
 from lakestream.contract.registry.following import Followers
@@ -14,7 +14,7 @@ REGISTRY_PATH = "/registry"
 
 
 def registry_app(*, store: RegistryStore, threads: Threads, followers: Followers | None = None) -> RegistryApp:
-    """Without `followers`, no table minds what is registered."""
+    """Without `followers`, registrations affect no table."""
     registry = Registry(store=store, threads=threads, followers=followers)
     administration = SubjectAdministration(store)
     return RegistryApp(

@@ -1,4 +1,4 @@
-"""/schemas: by id and by guid, where they are registered, which formats there are. And /contexts: there is one."""
+"""/schemas: schemas by id and by guid, where they are registered, and the formats. /contexts: there is one."""
 
 import re
 from typing import Any

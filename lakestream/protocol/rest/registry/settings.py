@@ -1,4 +1,4 @@
-"""/config and /mode, of all subjects and of one; /compatibility: would this schema be accepted?"""
+"""/config and /mode, of all subjects and of one. /compatibility: whether a schema would be accepted."""
 
 from typing import Any
 

@@ -67,8 +67,8 @@ class SubjectRoutes:
         return version_json(found, await self._registry.in_form(found.schema.body, text_of(request, "format")))
 
     async def _register(self, request: Request) -> dict[str, Any]:
-        """Old clients take the id and nothing else. And none is given the text: what a client sent in one form it must
-        not remember in another."""
+        """Old clients accept the id and nothing else. No client gets the text back: it must not remember a schema in
+        another form than it sent."""
         made = await self._registry.register(
             subject_of(request), await submitted_of(request), normalize=flag(request, "normalize")
         )
