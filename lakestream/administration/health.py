@@ -26,6 +26,7 @@ from lakestream.catalog.spec.values import Metadata, by_id
 from lakestream.catalog.topic.beside_log import BesideLog
 from lakestream.metadata.rules.missing import shown_table
 from lakestream.metadata.store import MetadataStore, PartitionSize
+from lakestream.model.configs.topic_config import chosen_freshness
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import LOG_BRANCH, QUARANTINE_BRANCH, TablePointer
 from lakestream.model.topic import PartitionId, Topic, TopicId
@@ -89,7 +90,8 @@ class TablesHealth:
             async with places:
                 table = await self._table(topic.id)
             own = [sizes[partition] for partition in topic.partitions if partition in sizes]
-            lag = table_lag(topic.name, [size.tail for size in own], debts.get(topic.id, ()), now_ms=now_ms)
+            freshness, tails = chosen_freshness(topic.config), [size.tail for size in own]
+            lag = table_lag(topic.name, freshness, tails, debts.get(topic.id, ()), now_ms=now_ms)
             return _health(table, in_wal_too.get(topic.id, 0), sum(size.bytes for size in own), lag)
 
         found = await asyncio.gather(*map(one, topics))

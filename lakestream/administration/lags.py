@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.freshness import DEFAULT_FRESHNESS, Freshness
 from lakestream.model.job import Debt
 from lakestream.model.place import Tail
 from lakestream.model.topic import TopicId
@@ -19,6 +20,13 @@ class TableLag:
     seconds: float
     """How long the oldest of them has waited."""
     spans: int
+    freshness: Freshness
+    """What the topic promises."""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the table is further behind than its topic promises."""
+        return self.seconds > self.freshness.late_seconds
 
 
 class TableLags:
@@ -35,7 +43,7 @@ class TableLags:
 def lags_of(debts: Iterable[Debt], names: Mapping[TopicId, str], *, now_ms: int) -> list[TableLag]:
     """The lag of every lagging topic, the longest wait first."""
     lags = [
-        table_lag(names[topic], [debt.tail for debt in own], own, now_ms=now_ms)
+        table_lag(names[topic], own[0].freshness, [debt.tail for debt in own], own, now_ms=now_ms)
         for topic, own in debts_by_topic(debts).items()
         if topic in names
     ]
@@ -49,8 +57,10 @@ def debts_by_topic(debts: Iterable[Debt]) -> dict[TopicId, list[Debt]]:
     return found
 
 
-def table_lag(topic: str, tails: Iterable[Tail], debts: Sequence[Debt], *, now_ms: int) -> TableLag:
-    """`tails` and `debts` are those of the topic's partitions."""
+def table_lag(
+    topic: str, freshness: Freshness | None, tails: Iterable[Tail], debts: Sequence[Debt], *, now_ms: int
+) -> TableLag:
+    """`freshness` is what the topic's config says. `tails` and `debts` are those of the topic's partitions."""
     oldest_ms = min((debt.oldest_ms for debt in debts), default=now_ms)
     return TableLag(
         topic=topic,
@@ -58,4 +68,5 @@ def table_lag(topic: str, tails: Iterable[Tail], debts: Sequence[Debt], *, now_m
         bytes=sum(debt.bytes for debt in debts),
         seconds=max(0, now_ms - oldest_ms) / 1000,
         spans=sum(debt.spans for debt in debts),
+        freshness=freshness or DEFAULT_FRESHNESS,
     )

@@ -9,6 +9,7 @@ from prometheus_client.core import Metric
 
 from lakestream.administration.lags import TableLag
 from lakestream.broker.metrics import Metrics
+from lakestream.model.freshness import DEFAULT_FRESHNESS
 from lakestream.model.group import PartitionLag
 from lakestream.protocol.rest.table_copies import CopiesCollector
 from lakestream.protocol.rest.table_lags import LagCollector
@@ -36,7 +37,7 @@ _TABLE = """
 
 def reference_page() -> str:
     """The page, whole."""
-    lag = TableLag(topic="t", records=1, bytes=1, seconds=1.0, spans=1)
+    lag = TableLag(topic="t", records=1, bytes=1, seconds=1.0, spans=1, freshness=DEFAULT_FRESHNESS)
     gateway = (*LagCollector([lag]).collect(), *CopiesCollector({"t": 1}).collect())
     return (
         _HEAD

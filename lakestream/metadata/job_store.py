@@ -57,13 +57,14 @@ class JobStore(Protocol):
         ...
 
     async def ask_compaction(self, topics: Sequence[TopicId]) -> None:
-        """Request that these topics are compacted at once."""
+        """Request that these topics are compacted at once. A topic that is requested again counts from now on."""
         ...
 
     async def asked_compactions(self) -> frozenset[TopicId]: ...
 
-    async def answer_compactions(self, topics: Sequence[TopicId]) -> None:
-        """Close the requests for these topics: they are compacted, or nothing is left to do for them."""
+    async def answer_compactions(self, topics: Sequence[TopicId], asked_until_ms: int) -> None:
+        """Close the requests for these topics: they are compacted, or nothing is left to do for them. Later requests
+        stay. Requests from the future are closed too: the clock was set back."""
         ...
 
     # --- files the log no longer needs ---------------------------------------------------------

@@ -9,6 +9,7 @@ and the topic's places in one transaction.
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from lakestream.model.freshness import Freshness
 from lakestream.model.place import Span, Tail
 from lakestream.model.table import PointerMove, TableId
 from lakestream.model.topic import PartitionId, TopicId
@@ -40,6 +41,8 @@ class Debt(NamedTuple):
     bytes: int
     oldest_ms: int
     """The time when the first of these records was committed."""
+    freshness: Freshness | None = None
+    """The topic's `lakestream.freshness`; None where the topic does not set it."""
 
 
 class UntabledSpan(NamedTuple):

@@ -16,6 +16,7 @@ import structlog
 from lakestream.catalog.files.commit_names import LEDGER_NAME
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.configs.topic_config import typed_topic_config
 from lakestream.model.errors import Fenced, LakestreamError, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob
 from lakestream.model.topic import TopicId
@@ -92,6 +93,7 @@ class Pipeline:
         self._clock = clock
         self._ids = ids
         self._token: int | None = None
+        self._known_wishes: frozenset[TopicId] = frozenset()
         self._resting = Resting(clock)
         self._unfinished: dict[JobId, BegunJob] = {}
         """Jobs that were begun, and that are not known to be committed or dropped."""
@@ -111,20 +113,25 @@ class Pipeline:
         await self._clear(lease)
         await self._tables.make_missing()
         await self._repairs.work_off(lease)
+        now_ms = await self._store.now_ms()
         asked = await self._store.jobs.asked_compactions()
+        self._known_wishes = asked
         debts = await self._store.jobs.debts()
         in_debt = {debt.topic for debt in debts}
-        await self._grant(asked - in_debt)
+        await self._grant(asked - in_debt, asked_until_ms=now_ms)
         self._resting.keep(in_debt)
         self._metrics.topics_failing(len(self._resting))
-        now_ms = await self._store.now_ms()
         ready = [debt for debt in debts if not self._resting.rests(debt.topic, asked=debt.topic in asked)]
         planned = await self._plan(due_debts(ready, asked, now_ms=now_ms, limits=self._limits))
         if not planned:
             return IDLE
         committed = await self._run(lease, planned, began)
-        await self._grant(asked & {plan.topic for plan in committed if plan.reaches_end})
+        await self._grant(asked & {plan.topic for plan in committed if plan.reaches_end}, asked_until_ms=now_ms)
         return Round(len(committed), len(planned) - len(committed), sum(plan.bytes for plan in committed))
+
+    async def has_new_wishes(self) -> bool:
+        """Whether a topic was asked for that the last round did not know of, or has served since."""
+        return bool(await self._store.jobs.asked_compactions() - self._known_wishes)
 
     async def upkeep(self) -> None:
         """Trim the tables to what the log still has, and delete the tables of topics that took them along."""
@@ -151,12 +158,21 @@ class Pipeline:
         spans = await self._store.jobs.untabled_spans(
             [debt.partition for debt in due], self._limits.spans_each_max(len(due))
         )
-        return plan_jobs(due, spans, self._limits)
+        return plan_jobs(due, spans, self._limits, short=await self._is_short(due))
 
-    async def _grant(self, topics: frozenset[TopicId]) -> None:
-        """Answer the waiting requests for topics whose records are all in the table. Others stay."""
+    async def _is_short(self, due: Sequence[Debt]) -> bool:
+        """Returns whether a fast topic exists. A small round is short anyway, so the topics are not read for it."""
+        if sum(debt.bytes for debt in due) <= self._limits.short_round_bytes_max:
+            return False
+        topics = (await self._store.topics()).topics
+        return any(typed_topic_config(topic.config).freshness.is_fast for topic in topics)
+
+    async def _grant(self, topics: frozenset[TopicId], *, asked_until_ms: int) -> None:
+        """Answer the waiting requests for topics whose records are all in the table. Others stay, and so do requests
+        that came while the round ran: the round may lack their records."""
         if topics:
-            await self._store.jobs.answer_compactions(sorted(topics))
+            await self._store.jobs.answer_compactions(sorted(topics), asked_until_ms)
+            self._known_wishes -= topics
 
     async def _run(self, lease: CompactionLease, planned: Sequence[PlannedJob], began: float) -> list[PlannedJob]:
         """Run the planned jobs, and return the committed ones. `began` is the time when planning began."""

@@ -18,6 +18,8 @@ log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 0.5
 """The pause between two looks for work: short compared to the freshness, and a look is one small query."""
+WISH_LOOKS = 5
+"""Looks for new requests during that pause: people and engines wait for the answer, and this query is the smallest."""
 PAUSE_SECONDS_MAX = 30.0
 ENGINE_FAILURES_MAX = 3
 SWEEP_SECONDS = 600.0
@@ -49,14 +51,23 @@ async def run_rounds(
             if lease.held() is not None and clock.monotonic() - swept_at >= wait_seconds:
                 await pipeline.sweep()
                 swept_at = clock.monotonic()
+            if not busy:
+                await _rest(pipeline, lease, clock)
         except LakestreamError as error:
             engine_failures += isinstance(error, RewriteFailed)
             if engine_failures >= ENGINE_FAILURES_MAX:
                 raise
             log.warning("a round broke off; trying again", error=str(error), pause_seconds=pause)
-            busy, pause = False, min(2 * pause, PAUSE_SECONDS_MAX)
-        if not busy:
+            pause = min(2 * pause, PAUSE_SECONDS_MAX)
             await clock.sleep(pause)
+
+
+async def _rest(pipeline: Pipeline, lease: LeaseKeeper, clock: Clock) -> None:
+    """Until it is time to look for work, or somebody asks for a topic."""
+    for _ in range(WISH_LOOKS):
+        await clock.sleep(POLL_SECONDS / WISH_LOOKS)
+        if lease.held() is not None and await pipeline.has_new_wishes():
+            return
 
 
 async def _round(pipeline: Pipeline, lease: LeaseKeeper) -> bool:

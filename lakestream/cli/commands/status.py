@@ -59,7 +59,18 @@ def _say_what_is_missing(topic: Any) -> None:
 def _print_tables(found: Any) -> None:
     wal = found["wal"]
     print_table(
-        ["table", ">lag records", ">lag bytes", ">lag", ">debt", ">files", ">bytes", ">over one copy", "last commit"],
+        [
+            "table",
+            ">lag records",
+            ">lag bytes",
+            ">lag",
+            ">promised",
+            ">debt",
+            ">files",
+            ">bytes",
+            ">over one copy",
+            "last commit",
+        ],
         [_table_row(topic["name"], topic["table"]) for topic in found["topics"]],
         title=f"tables  pipeline {'running' if found['pipeline'] else 'not running'}  "
         f"wal {in_units(wal['bytes'])}, of which {in_units(wal['bytes_over_one_copy'])} over one copy",
@@ -74,7 +85,13 @@ def _print_tables(found: Any) -> None:
 
 
 def _table_row(topic: str, table: Any) -> tuple[object, ...]:
-    lag = (table["lag_records"], in_units(table["lag_bytes"]), f"{table['lag_seconds']:.1f} s", table["debt_spans"])
+    lag = (
+        table["lag_records"],
+        in_units(table["lag_bytes"]),
+        f"{table['lag_seconds']:.1f} s",
+        f"{table['freshness']}, late" if table["late"] else table["freshness"],
+        table["debt_spans"],
+    )
     if table["table"] is None:
         return (f"{topic} has none yet", *lag, None, None, None, None)
     shown = _shown(topic, table)

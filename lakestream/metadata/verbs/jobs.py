@@ -1,11 +1,13 @@
 """Compaction: the lease, the debts, and jobs except for their commit (job_commit.py of each store)."""
 
+import json
 from collections.abc import Sequence
 
 from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fenced
 from lakestream.metadata.verbs.running import Verbs, reads, transacts, writes
 from lakestream.metadata.verbs.steps import Steps, all_rows, changed, for_each, maybe_row
 from lakestream.metadata.verbs.wording import Wording
+from lakestream.model.configs.topic_config import chosen_freshness
 from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
 from lakestream.model.lease import LEASE_MS_MAX
 from lakestream.model.place import Span, Tail
@@ -26,14 +28,16 @@ _UNTABLED_SPANS = Wording(
 )
 """SQLite has no LATERAL, so it looks for the last offset first. CROSS JOIN makes it begin with the partitions."""
 
+_AS_NEW = " ON CONFLICT (topic_id) DO UPDATE SET asked_ms = excluded.asked_ms"
 _ASK = Wording(
-    postgres="INSERT INTO compaction_ask SELECT id, now_ms() FROM unnest(:topic::bytea[]) AS asked (id)"
-    " ON CONFLICT DO NOTHING",
-    sqlite="INSERT INTO compaction_ask VALUES (:topic, now_ms()) ON CONFLICT DO NOTHING",
+    postgres="INSERT INTO compaction_ask SELECT id, now_ms()"
+    " FROM (SELECT DISTINCT unnest(:topic::bytea[]) AS id) AS asked" + _AS_NEW,
+    sqlite="INSERT INTO compaction_ask VALUES (:topic, now_ms())" + _AS_NEW,
 )
+_NOT_LATER = " AND (asked_ms <= :asked_until_ms OR asked_ms > now_ms())"
 _GRANT = Wording(
-    postgres="DELETE FROM compaction_ask WHERE topic_id = ANY (:topic::bytea[])",
-    sqlite="DELETE FROM compaction_ask WHERE topic_id = :topic",
+    postgres="DELETE FROM compaction_ask WHERE topic_id = ANY (:topic::bytea[])" + _NOT_LATER,
+    sqlite="DELETE FROM compaction_ask WHERE topic_id = :topic" + _NOT_LATER,
 )
 _BEGIN = Wording(
     postgres="INSERT INTO job (id, state, token, table_id, created_ms) SELECT id, :planned, :token, table_id, now_ms()"
@@ -95,13 +99,24 @@ class JobVerbs(Verbs):
     def debts(self) -> Steps[list[Debt]]:
         rows = yield from all_rows(
             "SELECT partition.topic_id, lake_table.id, partition.id, number, log_start, next_offset, tabled_until,"
-            " count(*), sum(length)::bigint, min(committed_ms) FROM partition JOIN span ON partition_id = partition.id"
+            " count(*), sum(length)::bigint, min(committed_ms), config FROM partition"
+            " JOIN span ON partition_id = partition.id LEFT JOIN topic ON topic.id = partition.topic_id"
             " LEFT JOIN lake_table ON lake_table.topic_id = partition.topic_id WHERE next_offset > tabled_until"
-            " GROUP BY partition.id, lake_table.id ORDER BY partition.topic_id, number"
+            " GROUP BY partition.id, lake_table.id, topic.id ORDER BY partition.topic_id, number"
         )
         return [
-            Debt(topic, table, id, number, Tail(log_start, next_offset, tabled_until), *counts)
-            for topic, table, id, number, log_start, next_offset, tabled_until, *counts in rows
+            Debt(
+                topic,
+                table,
+                id,
+                number,
+                Tail(log_start, next_offset, tabled_until),
+                spans,
+                bytes,
+                oldest_ms,
+                chosen_freshness(json.loads(config)),
+            )
+            for topic, table, id, number, log_start, next_offset, tabled_until, spans, bytes, oldest_ms, config in rows
         ]
 
     @reads
@@ -124,8 +139,8 @@ class JobVerbs(Verbs):
         return frozenset(row[0] for row in rows)
 
     @writes
-    def answer_compactions(self, topics: Sequence[TopicId]) -> Steps[None]:
-        yield from for_each({"topic": topics}, _GRANT)
+    def answer_compactions(self, topics: Sequence[TopicId], asked_until_ms: int) -> Steps[None]:
+        yield from for_each({"topic": topics}, _GRANT, asked_until_ms=asked_until_ms)
 
     # --- files the log no longer needs ---------------------------------------------------------
 

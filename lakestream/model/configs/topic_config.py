@@ -21,6 +21,7 @@ from lakestream.model.configs.definition import (
 from lakestream.model.configs.value_configs import VALIDATE, VALUE_CONFIGS, Validation, problem_together
 from lakestream.model.configs.without_effect import CONFIGS_WITHOUT_EFFECT
 from lakestream.model.errors import InvalidTopicConfig
+from lakestream.model.freshness import DEFAULT_FRESHNESS, FRESHNESS, Freshness
 from lakestream.model.table import STREAMS, Namespace
 
 ON_TOPIC_DELETE = "lakestream.table.on-topic-delete"
@@ -59,6 +60,16 @@ _DEFINITIONS = (
         "that came otherwise are compressed again. Records that are read back from the table come in the same "
         "codec; under 'producer' those that were compressed come as lz4.",
         problem=one_of(*Compression),
+    ),
+    ConfigDefinition(
+        name=FRESHNESS,
+        type=ConfigType.STRING,
+        default=DEFAULT_FRESHNESS,
+        meaning="How soon a record is a row of the table: after about so long, or earlier when much has gathered. "
+        "'on-read': every load of the table through the catalog first brings in all records that were acknowledged "
+        "before it, for at most 2 seconds; between loads it is as '10s'. A shorter time costs more commits and "
+        "smaller files.",
+        problem=one_of(*Freshness),
     ),
     ConfigDefinition(
         name=TABLE_ENABLE,
@@ -150,6 +161,7 @@ class TopicConfig:
     retention_bytes: int | None
     validation: Validation
     """The check of values before they are stored."""
+    freshness: Freshness
 
 
 def check_topic_config(config: Mapping[str, str]) -> None:
@@ -185,6 +197,12 @@ def drops_its_table(config: Mapping[str, str]) -> bool:
     return config.get(ON_TOPIC_DELETE) == _DROP
 
 
+def chosen_freshness(config: Mapping[str, str]) -> Freshness | None:
+    """How fresh the topic's table shall be; None where nobody has said so."""
+    asked = config.get(FRESHNESS)
+    return None if asked is None else Freshness(asked)
+
+
 def typed_topic_config(config: Mapping[str, str]) -> TopicConfig:
     """The config with defaults filled in. `config` has been checked."""
 
@@ -203,6 +221,7 @@ def typed_topic_config(config: Mapping[str, str]) -> TopicConfig:
         retention_ms=_unless_forever(int(value("retention.ms"))) if deletes else None,
         retention_bytes=_unless_forever(int(value("retention.bytes"))) if deletes else None,
         validation=Validation(value(VALIDATE)),
+        freshness=Freshness(value(FRESHNESS)),
     )
 
 

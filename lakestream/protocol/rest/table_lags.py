@@ -29,13 +29,27 @@ class LagCollector(Collector):
             "Topics with records that are not in their tables.",
             value=len(self._lags),
         )
+        yield GaugeMetricFamily(
+            "lakestream_table_late_topics",
+            "Topics whose tables are further behind than their configs promise.",
+            value=sum(lag.is_late for lag in self._lags),
+        )
         of_topic = f"of the {TOPICS_MAX} topics that lag most"
         for name, help, values in (
-            ("records", f"Records that are not in the table yet, {of_topic}.", [lag.records for lag in self._lags]),
-            ("bytes", f"Bytes of them in the WAL, {of_topic}.", [lag.bytes for lag in self._lags]),
-            ("seconds", f"How long the oldest of them has waited, {of_topic}.", [lag.seconds for lag in self._lags]),
+            (
+                "promised_seconds",
+                f"How long a record may wait by the topic's lakestream.freshness, {of_topic}.",
+                [lag.freshness.promised_seconds for lag in self._lags],
+            ),
+            ("lag_records", f"Records that are not in the table yet, {of_topic}.", [lag.records for lag in self._lags]),
+            ("lag_bytes", f"Bytes of them in the WAL, {of_topic}.", [lag.bytes for lag in self._lags]),
+            (
+                "lag_seconds",
+                f"How long the oldest of them has waited, {of_topic}.",
+                [lag.seconds for lag in self._lags],
+            ),
         ):
-            family = GaugeMetricFamily(f"lakestream_table_lag_{name}", help, labels=("topic",))
+            family = GaugeMetricFamily(f"lakestream_table_{name}", help, labels=("topic",))
             for lag, value in list(zip(self._lags, values, strict=True))[:TOPICS_MAX]:
                 family.add_metric([lag.topic], value)
             yield family

@@ -16,6 +16,9 @@ def table_json(health: TableHealth) -> dict[str, Any]:
         "lag_bytes": health.lag.bytes,
         "lag_seconds": health.lag.seconds,
         "debt_spans": health.lag.spans,
+        "freshness": health.lag.freshness,
+        "promised_seconds": health.lag.freshness.promised_seconds,
+        "late": health.lag.is_late,
     }
 
 

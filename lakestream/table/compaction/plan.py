@@ -1,10 +1,14 @@
 """Planning: which topics are due, and how their spans are cut into tasks. Pure: no Spark, no stores.
 
-    debts (partitions with records in the WAL) -> due topics, oldest first -> spans -> jobs, one for each topic
+    debts (partitions with records in the WAL) -> due topics, fast ones and then oldest first -> spans -> jobs, one each
     a job's spans, by partition and offset     -> tasks of whole spans, of about equal size: each writes one file
 
 Small partitions share a file, big ones fill several. A job takes a prefix of each partition, so the table's content
 stays contiguous whatever happens to other jobs.
+
+Each topic is due by its own freshness (model/freshness.py). Two rules keep fast topics (on-read, 1s) fresh while others
+catch up. A round takes due fast topics before all others. While any topic is fast, rounds are short: a round takes at
+most `short_round_bytes_max` of fast topics and as much of slow ones, so the next round begins soon.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +21,7 @@ from lakestream.model.place import Span
 from lakestream.model.table import TableId
 from lakestream.model.topic import PartitionId, TopicId
 
-LATEST_MS = 15 * 60 * 1000
+LATEST_MS = 60 * 60 * 1000
 """The longest wait of any topic, whatever its own setting."""
 MIB = 1024 * 1024
 
@@ -25,7 +29,7 @@ MIB = 1024 * 1024
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanLimits:
     freshness_ms: int = 10_000
-    """A topic is due when its oldest record outside the table has this age."""
+    """A topic without a freshness of its own is due when its oldest record outside the table has this age."""
     due_bytes: int = 64 * MIB
     due_spans: int = 2_000
     """... or when it has so many spans: a busy topic is worth a file earlier."""
@@ -37,6 +41,8 @@ class PlanLimits:
     """Tasks that can run at once."""
     round_bytes_max: int = 1024 * MIB
     """WAL bytes of one round, shared by all due topics. A large debt is paid in rounds that each commit."""
+    short_round_bytes_max: int = 64 * MIB
+    """WAL bytes of fast topics, and of slow topics, in one round while any topic is fast."""
     round_topics_max: int = 1_000
     spans_max: int = 20_000
     """Spans of one partition in one round."""
@@ -80,7 +86,7 @@ class PlannedJob:
 
 
 def due_debts(debts: Iterable[Debt], asked: AbstractSet[TopicId], *, now_ms: int, limits: PlanLimits) -> list[Debt]:
-    """The debts of due topics, the longest waiting topic first, up to as many as fit into a round.
+    """The debts of due topics, fast topics first, then the longest waiting, up to as many as fit into a round.
 
     The size of the debt does not count here: a large debt would keep all others waiting until it is paid."""
     by_topic: dict[TopicId, list[Debt]] = {}
@@ -88,29 +94,41 @@ def due_debts(debts: Iterable[Debt], asked: AbstractSet[TopicId], *, now_ms: int
         if debt.table is not None:
             by_topic.setdefault(debt.topic, []).append(debt)
     due = [own for topic, own in by_topic.items() if topic in asked or _is_due(own, now_ms, limits)]
-    due.sort(key=_oldest_ms)
+    due.sort(key=lambda own: (not is_fast(own[0]), _oldest_ms(own)))
     return [debt for own in due[: limits.round_topics_max] for debt in own]
 
 
+def is_fast(debt: Debt) -> bool:
+    return debt.freshness is not None and debt.freshness.is_fast
+
+
 def plan_jobs(
-    due: Sequence[Debt], spans: Mapping[PartitionId, Sequence[UntabledSpan]], limits: PlanLimits
+    due: Sequence[Debt],
+    spans: Mapping[PartitionId, Sequence[UntabledSpan]],
+    limits: PlanLimits,
+    *,
+    short: bool = False,
 ) -> list[PlannedJob]:
-    """A job for each topic that has something to take."""
-    share = _share([debt.bytes for debt in due], limits.round_bytes_max)
+    """A job for each topic that has something to take. `short`: some topic is fast, whether it is due or not."""
+    share = _shares(due, limits, short=short)
     by_topic: dict[TopicId, list[Debt]] = {}
     for debt in due:
         by_topic.setdefault(debt.topic, []).append(debt)
-    jobs = (_job(own, spans, share, limits) for own in by_topic.values())
+    jobs = (_job(own, spans, share[is_fast(own[0])], limits) for own in by_topic.values())
     return [job for job in jobs if job.tasks]
 
 
 def _is_due(debts: Sequence[Debt], now_ms: int, limits: PlanLimits) -> bool:
     """A record from the future makes a topic due too: the clock was set back, and may take long to catch up."""
     return (
-        not 0 <= now_ms - _oldest_ms(debts) < min(limits.freshness_ms, LATEST_MS)
+        not 0 <= now_ms - _oldest_ms(debts) < min(_due_ms(debts[0], limits), LATEST_MS)
         or sum(debt.bytes for debt in debts) >= limits.due_bytes
         or sum(debt.spans for debt in debts) >= limits.due_spans
     )
+
+
+def _due_ms(debt: Debt, limits: PlanLimits) -> int:
+    return limits.freshness_ms if debt.freshness is None else debt.freshness.due_ms
 
 
 def _oldest_ms(debts: Sequence[Debt]) -> int:
@@ -141,6 +159,14 @@ def _job(
         bytes=_bytes(taken),
         reaches_end=[each.end for each in ranges] == [debt.tail.next_offset for debt in in_order],
     )
+
+
+def _shares(due: Sequence[Debt], limits: PlanLimits, *, short: bool) -> dict[bool, int]:
+    """What each partition of a fast topic (True) and of a slow one (False) may bring at most."""
+    if not short:
+        return dict.fromkeys((True, False), _share([debt.bytes for debt in due], limits.round_bytes_max))
+    bytes_max = min(limits.short_round_bytes_max, limits.round_bytes_max)
+    return {fast: _share([debt.bytes for debt in due if is_fast(debt) is fast], bytes_max) for fast in (True, False)}
 
 
 def _share(owed: Sequence[int], bytes_max: int) -> int:

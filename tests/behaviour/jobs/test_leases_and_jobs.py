@@ -1,8 +1,13 @@
 """Who may compact, what there is to do, and what becomes of jobs that nobody finished."""
 
+import asyncio
+
 import pytest
 
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.topic_config import check_topic_config
+from lakestream.model.freshness import Freshness
 from lakestream.model.lease import LEASE_MS_MAX
 from lakestream.model.table_errors import CompactionFenced, JobForgotten
 from tests.behaviour.jobs.work import TTL_MS, set_up
@@ -132,10 +137,37 @@ def test_a_wish_lasts_until_it_is_granted_or_its_topic_is_gone(stage: Stage) -> 
         await store.jobs.ask_compaction([one.id, other.id])
         await store.jobs.ask_compaction([one.id])
         assert await store.jobs.asked_compactions() == {one.id, other.id}
-        await store.jobs.answer_compactions([one.id])
+        await store.jobs.answer_compactions([one.id], await store.now_ms())
         assert await store.jobs.asked_compactions() == {other.id}
         await store.delete_topic(other.id)
         assert await store.jobs.asked_compactions() == frozenset()
+
+    stage.run(scenario)
+
+
+def test_an_answer_grants_no_wish_that_came_later(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        topic = await stage.topic(store)
+        await store.jobs.ask_compaction([topic.id])
+        seen_ms = await store.now_ms()
+        while await store.now_ms() <= seen_ms:
+            await asyncio.sleep(0.001)
+        await store.jobs.ask_compaction([topic.id])
+        await store.jobs.answer_compactions([topic.id], seen_ms)
+        assert await store.jobs.asked_compactions() == {topic.id}
+        await store.jobs.answer_compactions([topic.id], await store.now_ms())
+        assert await store.jobs.asked_compactions() == frozenset()
+
+    stage.run(scenario)
+
+
+def test_a_debt_tells_how_fresh_its_topic_wants_its_table(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        work = await set_up(stage, store, 1)
+        assert [debt.freshness for debt in await store.jobs.debts()] == [None]
+        edit = ConfigEdit(ConfigOperation.SET, "lakestream.freshness", "on-read")
+        await store.edit_topic_config(work.topic.id, [edit], check_topic_config)
+        assert [debt.freshness for debt in await store.jobs.debts()] == [Freshness.ON_READ]
 
     stage.run(scenario)
 

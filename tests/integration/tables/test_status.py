@@ -29,6 +29,7 @@ def test_status_shows_the_lag_until_the_table_has_caught_up(tmp_path: Path) -> N
         assert behind["lag_bytes"] > 1_000
         assert behind["lag_seconds"] > 0
         assert behind["debt_spans"] > 0
+        assert (behind["freshness"], behind["promised_seconds"], behind["late"]) == ("10s", 10, False)
         before = lake.json("status")["wal"]
 
         lake.compact()

@@ -5,6 +5,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from lakestream.administration.lags import lags_of
 from lakestream.broker.metrics import Metrics
+from lakestream.model.freshness import Freshness
 from lakestream.model.group import PartitionLag
 from lakestream.model.job import Debt
 from lakestream.model.place import Tail
@@ -116,7 +117,7 @@ def test_the_page_of_the_pipeline_joins_those_of_brokers_under_its_own_label() -
 
 def test_the_page_of_table_lags_names_the_topics_that_lag_most_and_no_more() -> None:
     debts = [
-        Debt(bytes([0, at]), "table", at, 0, Tail(2, 12, 4), 3, 100, oldest_ms=1_000 * at)
+        Debt(bytes([0, at]), "table", at, 0, Tail(2, 12, 4), 3, 100, 1_000 * at, Freshness.ONE_MINUTE)
         for at in range(TOPICS_MAX + 20)
     ]
     names = {debt.topic: f"topic-{debt.partition}" for debt in debts}
@@ -125,6 +126,9 @@ def test_the_page_of_table_lags_names_the_topics_that_lag_most_and_no_more() -> 
     families = {family.name: family for family in LagCollector(lags).collect()}
     assert families["lakestream_table_lagging_topics"].samples[0].value == TOPICS_MAX + 20
     assert len(families["lakestream_table_lag_seconds"].samples) == TOPICS_MAX
+    assert {each.value for each in families["lakestream_table_promised_seconds"].samples} == {60}
+    late = [lag for lag in lags if lag.seconds > 90]
+    assert families["lakestream_table_late_topics"].samples[0].value == len(late) == 110
     assert families["lakestream_table_lag_seconds"].samples[-1].labels == {"topic": f"topic-{TOPICS_MAX - 1}"}
 
 

@@ -1,8 +1,10 @@
 """Planning: which topics are due, and how their spans become tasks."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lakestream.model.freshness import Freshness
 from lakestream.model.job import Debt, UntabledSpan
 from lakestream.model.place import Span, Tail
 from lakestream.table.compaction.plan import LATEST_MS, PlanLimits, PlannedJob, due_debts, plan_jobs
@@ -23,8 +25,9 @@ def debt(
     bytes: int = 10,
     age_ms: int = 0,
     table: str | None = "table",
+    freshness: Freshness | None = None,
 ) -> Debt:
-    return Debt(topic, table, partition, number, tail, spans, bytes, NOW - age_ms)
+    return Debt(topic, table, partition, number, tail, spans, bytes, NOW - age_ms, freshness)
 
 
 def spans(*records: int, base: int = 0, length: int = 10) -> list[UntabledSpan]:
@@ -54,7 +57,21 @@ def test_whoever_asked_is_due_at_once() -> None:
     assert due(debt(), debt(B, 2), asked=frozenset({B})) == [B]
 
 
-def test_nobody_waits_longer_than_a_quarter_of_an_hour() -> None:
+@pytest.mark.parametrize(
+    ("freshness", "due_ms"),
+    [("on-read", 10_000), ("1s", 500), ("10s", 10_000), ("1m", 60_000), ("15m", 900_000), ("1h", 3_600_000)],
+)
+def test_a_topic_that_says_how_fresh_its_table_is_is_due_by_that(freshness: str, due_ms: int) -> None:
+    assert due(debt(age_ms=due_ms - 1, freshness=Freshness(freshness))) == []
+    assert due(debt(age_ms=due_ms, freshness=Freshness(freshness))) == [A]
+
+
+def test_a_slow_topic_is_due_early_when_much_has_gathered() -> None:
+    assert due(debt(bytes=1_000, freshness=Freshness.ONE_HOUR)) == [A]
+    assert due(debt(spans=10, freshness=Freshness.ONE_HOUR)) == [A]
+
+
+def test_nobody_waits_longer_than_an_hour() -> None:
     patient = PlanLimits(freshness_ms=10 * LATEST_MS)
     assert due(debt(age_ms=LATEST_MS - 1), limits=patient) == []
     assert due(debt(age_ms=LATEST_MS), limits=patient) == [A]
@@ -66,6 +83,16 @@ def test_those_who_waited_longest_come_first_and_a_round_has_a_bound() -> None:
     assert due(*waiting, limits=PlanLimits(freshness_ms=10_000, round_topics_max=1)) == [B]
 
 
+def test_fast_topics_come_first_however_long_others_have_waited() -> None:
+    waiting = (
+        debt(A, 1, age_ms=900_000),
+        debt(B, 2, age_ms=600, freshness=Freshness.ONE_SECOND),
+        debt(C, 3, age_ms=20_000, freshness=Freshness.ON_READ),
+    )
+    assert due(*waiting) == [C, B, A]
+    assert due(*waiting, limits=PlanLimits(round_topics_max=2)) == [C, B]
+
+
 def test_a_record_of_the_future_makes_its_topic_due_since_the_clock_was_set_back() -> None:
     assert due(debt(age_ms=-3_600_000)) == [A]
 
@@ -74,8 +101,10 @@ def test_a_topic_without_a_table_waits_for_it() -> None:
     assert due(debt(age_ms=20_000, table=None)) == []
 
 
-def planned(debts: list[Debt], found: dict[int, list[UntabledSpan]], limits: PlanLimits = LIMITS) -> list[PlannedJob]:
-    return plan_jobs(debts, found, limits)
+def planned(
+    debts: list[Debt], found: dict[int, list[UntabledSpan]], limits: PlanLimits = LIMITS, *, short: bool = False
+) -> list[PlannedJob]:
+    return plan_jobs(debts, found, limits, short=short)
 
 
 def test_a_job_takes_whole_spans_from_the_end_of_the_table_to_the_end_of_the_log() -> None:
@@ -139,6 +168,22 @@ def test_a_long_debt_keeps_nobody_waiting_and_gets_what_the_others_leave() -> No
     found = {1: spans(*[1] * 5_000)} | {2 + n: spans(1) for n in range(4)}
     long, small = planned(owed, found, limits)
     assert (long.bytes, small.bytes) == (960, 40)
+
+
+def test_while_a_topic_is_fast_a_round_takes_little_of_slow_ones_and_as_much_of_fast_ones() -> None:
+    limits = PlanLimits(round_bytes_max=1_000, short_round_bytes_max=100)
+    slow, fast = debt(A, 1, bytes=50_000), debt(B, 2, bytes=50_000, freshness=Freshness.ONE_SECOND)
+    found = {1: spans(*[1] * 5_000), 2: spans(*[1] * 5_000)}
+    assert [job.bytes for job in planned([fast, slow], found, limits, short=True)] == [100, 100]
+    assert [job.bytes for job in planned([slow], found, limits, short=True)] == [100], "also while none is due"
+    assert [job.bytes for job in planned([slow], found, limits)] == [1_000], "without fast topics rounds are long"
+
+
+def test_a_small_debt_of_a_fast_topic_is_paid_whole_beside_a_long_one_of_a_slow_topic() -> None:
+    limits = PlanLimits(round_bytes_max=1_000, short_round_bytes_max=100)
+    slow, fast = debt(A, 1, bytes=50_000), debt(B, 2, bytes=90, tail=Tail(0, 9, 0), freshness=Freshness.ON_READ)
+    quick, _ = planned([fast, slow], {1: spans(*[1] * 5_000), 2: spans(*[1] * 9)}, limits, short=True)
+    assert (quick.topic, quick.bytes, quick.reaches_end) == (B, 90, True)
 
 
 def test_spans_of_a_round_have_a_bound_however_many_partitions_owe_them() -> None:

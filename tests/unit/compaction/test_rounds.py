@@ -2,17 +2,21 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 
 import pytest
 
 from lakestream.catalog.commits.summaries import JOB, LEDGER, LEDGER_HASH, WATERMARK
 from lakestream.catalog.files.locations import TableObjects
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.topic_config import check_topic_config
 from lakestream.model.errors import ObjectMissing, SegmentLost
 from lakestream.model.row_form import Form
 from lakestream.model.topic import Topic
 from lakestream.storage.records.header import Codec
 from lakestream.storage.wal.segment import segment_key
 from lakestream.table.compaction.plan import PlanLimits
+from lakestream.table.compaction.task import RewriteTask, TaskResult
 from tests.unit.compaction.site import NOW_MS, Row, Site, rows, run
 
 
@@ -32,6 +36,11 @@ def from_table(found: list[Row]) -> list[tuple[object, ...]]:
         )
         for row in found
     ]
+
+
+async def change_freshness(site: Site, topic: Topic, band: str) -> None:
+    edit = ConfigEdit(ConfigOperation.SET, "lakestream.freshness", band)
+    await site.store.edit_topic_config(topic.id, [edit], check_topic_config)
 
 
 def test_every_record_becomes_a_row_and_reads_back_equal() -> None:
@@ -238,6 +247,68 @@ def test_a_wish_is_granted_before_its_time_and_only_once() -> None:
         assert (await site.round(pipeline)).was_idle
         await site.store.jobs.ask_compaction([topic.id, other.id])
         assert (await site.round(pipeline)).committed == 2
+
+    run(scenario)
+
+
+def test_a_wish_that_comes_during_a_round_is_not_granted_by_it() -> None:
+    async def scenario(site: Site) -> None:
+        topic = await site.topic()
+        pipeline = site.pipeline(limits=PlanLimits(freshness_ms=600_000))
+        await site.produce(topic.partitions[0], rows(3))
+        await site.store.jobs.ask_compaction([topic.id])
+        rewrite = site.rewriter.rewrite
+
+        async def meanwhile(tasks: Sequence[RewriteTask]) -> list[TaskResult]:
+            site.clock.ahead_ms += 1_000
+            await site.produce(topic.partitions[0], rows(3))
+            await site.store.jobs.ask_compaction([topic.id])
+            return await rewrite(tasks)
+
+        site.rewriter.rewrite = meanwhile  # type: ignore[method-assign]
+        assert (await site.round(pipeline)).committed == 1
+        site.rewriter.rewrite = rewrite  # type: ignore[method-assign]
+        assert await pipeline.has_new_wishes()
+        assert (await site.round(pipeline)).committed == 1
+        assert await site.places(topic.partitions[0]) == "FF"
+        assert not await pipeline.has_new_wishes()
+
+    run(scenario)
+
+
+def test_another_freshness_holds_from_the_next_round_on() -> None:
+    async def scenario(site: Site) -> None:
+        topic, other = (
+            await site.topic("a", lakestream_freshness="1h"),
+            await site.topic("b", lakestream_freshness="1h"),
+        )
+        pipeline = site.pipeline()
+        await site.produce(topic.partitions[0], rows(3))
+        await site.produce(other.partitions[0], rows(3))
+        site.clock.ahead_ms += 20_000
+        assert (await site.round(pipeline)).was_idle
+        await change_freshness(site, topic, "10s")
+        assert (await site.round(pipeline)).committed == 1
+        assert await site.places(topic.partitions[0]) == "F"
+        assert await site.places(other.partitions[0]) == "w"
+
+    run(scenario)
+
+
+def test_rounds_are_short_while_any_topic_is_fast() -> None:
+    async def scenario(site: Site) -> None:
+        slow, quiet = await site.topic("slow"), await site.topic("quiet", lakestream_freshness="1s")
+        for at in range(24):
+            await site.produce(slow.partitions[0], rows(5, base=5 * at))
+        pipeline = site.pipeline(limits=PlanLimits(freshness_ms=0, short_round_bytes_max=600))
+        short = await site.round(pipeline)
+        assert 0 < short.bytes <= 600
+        await site.produce(quiet.partitions[0], rows(1))
+        site.clock.ahead_ms += 1_000
+        assert (await site.round(pipeline)).committed == 2, "the fast topic is in the next round"
+        await change_freshness(site, quiet, "1m")
+        assert (await site.round(pipeline)).bytes > 600
+        assert "w" not in await site.places(slow.partitions[0])
 
     run(scenario)
 
