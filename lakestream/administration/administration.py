@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from lakestream.administration.compaction import CompactionRequests
 from lakestream.administration.copies import TableCopies
+from lakestream.administration.fresh_reads import FreshReads
 from lakestream.administration.health import TablesHealth
 from lakestream.administration.lags import TableLags
 from lakestream.administration.missing_files import MissingFiles
@@ -28,6 +29,7 @@ class Administration:
     copies: TableCopies
     topic_tables: TopicTableNames
     compaction: CompactionRequests
+    fresh_reads: FreshReads
     quarantine: Quarantine
     repairs: RepairRequests
 
@@ -58,6 +60,7 @@ def build_administration(
         copies=TableCopies(store, clock),
         topic_tables=TopicTableNames(store),
         compaction=CompactionRequests(store),
+        fresh_reads=FreshReads(store.jobs, clock),
         quarantine=Quarantine(store, files),
         repairs=RepairRequests(store, ids),
     )

@@ -109,6 +109,7 @@ def gateway_routes(
         ids=ids,
         delete_topic=store.delete_topic,
         branch_fields=branch_fields,
+        fresh_reads=administration.fresh_reads,
     )
     followers = FollowingTables(store=store, threads=schema_threads)
     return [

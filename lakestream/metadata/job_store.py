@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
+from lakestream.model.place import Tail
 from lakestream.model.table_errors import CompactionFenced, JobDropped, JobForgotten
 from lakestream.model.topic import PartitionId, TopicId
 
@@ -54,6 +55,10 @@ class JobStore(Protocol):
         self, partitions: Sequence[PartitionId], spans_max: int
     ) -> dict[PartitionId, tuple[UntabledSpan, ...]]:
         """The first spans of each partition that lie in WAL segments, in offset order; at most `spans_max` each."""
+        ...
+
+    async def tails_of_topic(self, topic: TopicId) -> dict[PartitionId, Tail]:
+        """One consistent read. Empty where there is no such topic."""
         ...
 
     async def ask_compaction(self, topics: Sequence[TopicId]) -> None:

@@ -6,6 +6,7 @@ A namespace is a path of names (`("sales", "eu")`). Tables and views share the n
 from dataclasses import dataclass
 from enum import Enum
 
+from lakestream.model.freshness import Freshness
 from lakestream.model.topic import TopicId
 
 TableId = str
@@ -41,7 +42,8 @@ class TableKind(Enum):
 class TablePointer:
     """Which metadata file is the table now. `topic` is set if the kind is TOPIC.
 
-    `listed` is read, never written: the topic's config decides whether the catalog shows its table."""
+    `listed` and `freshness` are read, never written: the topic's config decides whether the catalog shows its table, and
+    how fresh the table is."""
 
     id: TableId
     namespace: Namespace
@@ -50,6 +52,8 @@ class TablePointer:
     metadata_location: str
     topic: TopicId | None = None
     listed: bool = True
+    freshness: Freshness | None = None
+    """None where the config says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

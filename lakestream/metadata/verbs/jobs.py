@@ -129,6 +129,13 @@ class JobVerbs(Verbs):
             found[id].append(UntabledSpan(Span._make(span), running))
         return {id: tuple(spans) for id, spans in found.items()}
 
+    @reads
+    def tails_of_topic(self, topic: TopicId) -> Steps[dict[PartitionId, Tail]]:
+        rows = yield from all_rows(
+            "SELECT id, log_start, next_offset, tabled_until FROM partition WHERE topic_id = :topic", topic=topic
+        )
+        return {id: Tail._make(tail) for id, *tail in rows}
+
     @writes
     def ask_compaction(self, topics: Sequence[TopicId]) -> Steps[None]:
         yield from for_each({"topic": topics}, _ASK)

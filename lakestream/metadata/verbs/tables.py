@@ -20,6 +20,7 @@ from lakestream.metadata.rules.missing import (
 from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, is_listed, joined, split
 from lakestream.metadata.verbs.running import Verbs, reads, transacts, writes
 from lakestream.metadata.verbs.steps import DuplicateKey, Row, Steps, all_rows, changed, lock, maybe_row, one_row
+from lakestream.model.configs.topic_config import chosen_freshness
 from lakestream.model.table import Namespace, PointerMove, RequestReceipt, TableId, TableKind, TablePointer
 from lakestream.model.table_errors import AnsweredBefore
 from lakestream.model.topic import TopicId
@@ -254,6 +255,7 @@ def _pointer_of(row: Row | None) -> TablePointer | None:
         metadata_location=location,
         topic=topic,
         listed=is_listed(config),
+        freshness=None if config is None else chosen_freshness(json.loads(config)),
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from lakestream.administration.fresh_reads import FreshReads
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.topic.topic_commits import TopicCommits
@@ -81,6 +82,7 @@ async def _serve(
         ids=ids,
         delete_topic=store.delete_topic,
         branch_fields=branch_fields,
+        fresh_reads=FreshReads(store.jobs, clock),
     )
     server = HttpServer(Starlette(routes=[Mount(CATALOG_PATH, routes=routes)]), "127.0.0.1", 0)
     server.start()

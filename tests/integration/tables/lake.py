@@ -22,6 +22,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from lakestream.administration.administration import build_administration
+from lakestream.administration.fresh_reads import FreshReads
 from lakestream.broker.broker import Broker, BrokerLimits
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
@@ -200,6 +201,7 @@ class RunningLake:
                 ids=ids,
                 delete_topic=self.store.delete_topic,
                 branch_fields=branch_fields,
+                fresh_reads=FreshReads(self.store.jobs, clock),
             )
             brokers = BrokerPages()
             stack.push_async_callback(brokers.close)

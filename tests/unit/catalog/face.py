@@ -9,6 +9,7 @@ import httpx
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from lakestream.administration.fresh_reads import FreshReads
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.spec.values import Json
@@ -89,6 +90,7 @@ async def _play(scenario: Callable[[Face], Coroutine[Any, Any, None]]) -> None:
         ids=ids,
         delete_topic=store.delete_topic,
         branch_fields=lambda metadata: SYSTEM_FIELDS,
+        fresh_reads=FreshReads(store.jobs, clock),
     )
     app = Starlette(routes=[Mount("/iceberg", routes=routes)])
     commits = TopicCommits(objects=table_objects, files=MetadataFiles(table_objects, ids=ids), clock=clock, ids=ids)

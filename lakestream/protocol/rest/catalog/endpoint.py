@@ -6,8 +6,9 @@ through whichever gateway, gets the answer in the receipt. Failed requests leave
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum
+from types import MappingProxyType
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -109,10 +110,12 @@ class Endpoints:
             return await self._files.read(pointer.metadata_location)
 
 
-def loaded_response(file: MetadataFile, *, tag: str | None = None) -> Response:
+def loaded_response(
+    file: MetadataFile, *, tag: str | None = None, config: Mapping[str, str] = MappingProxyType({})
+) -> Response:
     """A table or view with the metadata of the file. `tag` defaults to the tag of a complete answer."""
-    location = json.dumps(file.location).encode()
-    content = b"".join((b'{"metadata-location":', location, b',"metadata":', file.json, b',"config":{}}'))
+    location, told = json.dumps(file.location).encode(), json.dumps(dict(config)).encode()
+    content = b"".join((b'{"metadata-location":', location, b',"metadata":', file.json, b',"config":', told, b"}"))
     return Response(content, media_type="application/json", headers={"ETag": tag or entity_tag(file.location)})
 
 

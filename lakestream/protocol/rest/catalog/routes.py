@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from lakestream.administration.fresh_reads import FreshReads
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.names.tables import BranchFields, TableCatalog
@@ -40,6 +41,7 @@ def catalog_routes(
     ids: Ids,
     delete_topic: Callable[[TopicId], Awaitable[None]],
     branch_fields: BranchFields,
+    fresh_reads: FreshReads,
 ) -> list[AccessRoute]:
     """All routes below CATALOG_PATH. `files` belongs to the whole process, so that it caches metadata once.
     `branch_fields`: the columns that `<table>__log` shows in addition to the table's own."""
@@ -56,7 +58,7 @@ def catalog_routes(
     views = ViewCatalog(store=store, objects=objects, files=files, clock=clock, ids=ids)
     served = [
         *NamespaceRoutes(store, endpoints).routes(),
-        *TableRoutes(tables, endpoints).routes(),
+        *TableRoutes(tables, endpoints, fresh_reads).routes(),
         *ViewRoutes(views, endpoints).routes(),
     ]
     return [_config_route(served), *served, *_unserved_routes()]

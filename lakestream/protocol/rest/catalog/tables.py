@@ -3,11 +3,13 @@
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from lakestream.administration.fresh_reads import FreshReads
 from lakestream.catalog.files.metadata_file import MetadataFile, encode_metadata
 from lakestream.catalog.names.tables import LoadedTable, TableCatalog
 from lakestream.catalog.spec.requests import Once
 from lakestream.catalog.spec.values import Metadata, optional, wanted_objects
 from lakestream.model.access import Need, Operation, ResourceType
+from lakestream.model.freshness import Freshness
 from lakestream.model.table_errors import InvalidTableChange, UnknownTable
 from lakestream.protocol.rest.catalog.asking import (
     body_of,
@@ -30,6 +32,8 @@ from lakestream.protocol.rest.routing import AccessRoute
 UNLISTED_HEADER = "X-Lakestream-Unlisted"
 UNLISTED_SHOWN = "show"
 """`lakestream verify` sends this header, because it also verifies tables that the catalog does not show."""
+LAG_CONFIG = "lakestream.freshness.lag-records"
+"""In the config of a loaded table that is less fresh than its topic promises: the number of missing records."""
 _NOT_MODIFIED = 304
 _TRUE = "true"
 
@@ -50,9 +54,10 @@ _DROP = (Need(Operation.DELETE, ResourceType.TABLE),)
 
 
 class TableRoutes:
-    def __init__(self, tables: TableCatalog, endpoints: Endpoints) -> None:
+    def __init__(self, tables: TableCatalog, endpoints: Endpoints, fresh_reads: FreshReads) -> None:
         self._tables = tables
         self._endpoints = endpoints
+        self._fresh_reads = fresh_reads
 
     def routes(self) -> list[AccessRoute]:
         all, one = "/v1/namespaces/{namespace}/tables", "/v1/namespaces/{namespace}/tables/{table}"
@@ -91,13 +96,25 @@ class TableRoutes:
             raise UnknownTable("there is no such table: check its name, or create it")
 
     async def _load(self, request: Request) -> Response:
-        unlisted = request.headers.get(UNLISTED_HEADER) == UNLISTED_SHOWN
-        loaded = await self._tables.load(*named(request, "table"), unlisted=unlisted)
         only_refs = _only_refs(request)
-        tag = _tag(loaded, only_refs)
+        loaded, lag_records = await self._loaded(request)
+        tag = _tag(loaded, only_refs, lag_records)
         if is_known(request, tag):
             return Response(status_code=_NOT_MODIFIED, headers={"ETag": tag})
-        return loaded_response(_with_referenced_snapshots(loaded.file) if only_refs else loaded.file, tag=tag)
+        file = _with_referenced_snapshots(loaded.file) if only_refs else loaded.file
+        return loaded_response(file, tag=tag, config={LAG_CONFIG: str(lag_records)} if lag_records else {})
+
+    async def _loaded(self, request: Request) -> tuple[LoadedTable, int]:
+        """The table, and how many records it lacks that it should have by its topic's freshness."""
+        unlisted = request.headers.get(UNLISTED_HEADER) == UNLISTED_SHOWN
+        loaded = await self._tables.load(*named(request, "table"), unlisted=unlisted)
+        topic = loaded.pointer.topic
+        if topic is None or loaded.pointer.freshness is not Freshness.ON_READ:
+            return loaded, 0
+        fresh = await self._fresh_reads.bring_in(topic)
+        if fresh.waited:
+            loaded = await self._tables.load(*named(request, "table"), unlisted=unlisted)
+        return loaded, fresh.lag_records
 
     async def _commit(self, request: Request, once: Once | None) -> Response:
         namespace, name = named(request, "table")
@@ -139,9 +156,11 @@ def _only_refs(request: Request) -> bool:
     return asked == "refs"
 
 
-def _tag(loaded: LoadedTable, only_refs: bool) -> str:
+def _tag(loaded: LoadedTable, only_refs: bool, lag_records: int) -> str:
     """The tag of a table loaded whole equals the tag in the answers to its creation and its commits."""
     location = loaded.file.location
+    if lag_records:
+        return entity_tag(location, loaded.branch, only_refs, lag_records)
     return entity_tag(location, loaded.branch, only_refs) if loaded.branch or only_refs else entity_tag(location)
 
 
