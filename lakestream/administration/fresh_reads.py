@@ -1,11 +1,11 @@
-"""Bring a topic's records into its table before somebody reads it: what `lakestream.freshness=on-read` promises.
+"""Bring a topic's records into its table before somebody reads it: the promise of `lakestream.freshness=on-read`.
 
     load -> one read of tails -> nothing is missing: done
-                              -> a wish for compaction -> looks at the tails -> the ends of then are in the table: done
-                                                                             -> 2 s are over: so many are missing
+                              -> request compaction -> look at the tails -> the table has reached the goal: done
+                                                                         -> 2 s are over: some records are missing
 
-Every load has its own goal: the ends that the partitions had when it came. Loads of one topic share their looks at the
-tails, and the wishes, of which there is at most one a second.
+Each load has its own goal: the ends of the partitions at the time of the load. Loads of one topic share their looks at
+the tails. They also share their requests: a topic is requested at most once a second.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from lakestream.model.topic import PartitionId, TopicId
 from lakestream.world.clock import Clock
 
 WAIT_SECONDS_MAX = 2.0
-WISH_SECONDS = 1.0
-"""Between wishes for one topic: each of them may cost a commit and a small file."""
+REQUEST_SECONDS = 1.0
+"""The pause between two requests for one topic: each may cost a commit and a small file."""
 LOOK_SECONDS = 0.05
 WAITS_MAX = 100
-"""Loads that wait at once, of all topics together. More are answered without waiting."""
+"""The most loads that wait at once, over all topics. Further loads are answered without waiting."""
 
 Tails = Mapping[PartitionId, Tail]
 
@@ -31,7 +31,7 @@ class FreshRead(NamedTuple):
     waited: bool
     """The table may have moved since the load came."""
     lag_records: int
-    """How many of the records from before the load are not in the table."""
+    """Records from before the load that are not in the table."""
 
 
 class FreshReads:
@@ -39,12 +39,12 @@ class FreshReads:
         self._jobs = jobs
         self._clock = clock
         self._waits = 0
-        self._wished_at: dict[TopicId, float] = {}
+        self._requested_at: dict[TopicId, float] = {}
         self._looks: dict[TopicId, asyncio.Task[Tails]] = {}
 
     async def bring_in(self, topic: TopicId) -> FreshRead:
-        """Wait until the table has everything that was in the log at the call. Gives up when that takes too long, and
-        at once where no pipeline runs or too many wait."""
+        """Wait until the table has every record that the log has now. Gives up after WAIT_SECONDS_MAX, and at once if
+        no pipeline runs or too many loads wait."""
         tails: Tails = await self._jobs.tails_of_topic(topic)
         ends = {partition: tail.next_offset for partition, tail in tails.items()}
         left = _left(ends, tails)
@@ -59,22 +59,22 @@ class FreshReads:
             self._waits -= 1
 
     async def _wait(self, topic: TopicId, ends: Mapping[PartitionId, int]) -> int:
-        """How many records are missing in the end."""
+        """Returns the number of records that are still missing."""
         deadline = self._clock.monotonic() + WAIT_SECONDS_MAX
         while True:
-            await self._wish(topic)
+            await self._request(topic)
             left = _left(ends, await self._look(topic))
             if not left or self._clock.monotonic() >= deadline:
                 return left
 
-    async def _wish(self, topic: TopicId) -> None:
+    async def _request(self, topic: TopicId) -> None:
         now = self._clock.monotonic()
-        if now - self._wished_at.get(topic, -WISH_SECONDS) >= WISH_SECONDS:
-            self._wished_at[topic] = now
+        if now - self._requested_at.get(topic, -REQUEST_SECONDS) >= REQUEST_SECONDS:
+            self._requested_at[topic] = now
             await self._jobs.ask_compaction([topic])
 
     async def _look(self, topic: TopicId) -> Tails:
-        """The next look, which all loads of the topic share. A load that goes away does not end it for the others."""
+        """Returns the next tails. All loads of the topic share this look; a cancelled load does not cancel it."""
         look = self._looks.get(topic)
         if look is None:
             look = asyncio.get_running_loop().create_task(self._next_tails(topic), name="fresh-read")
@@ -90,5 +90,5 @@ class FreshReads:
 
 
 def _left(ends: Mapping[PartitionId, int], tails: Tails) -> int:
-    """Records below the ends that are not in the table. A topic that was deleted meanwhile has none."""
+    """Counts the records below the ends that are not in the table. A deleted topic has none."""
     return sum(max(0, end - tails[partition].tabled_or_gone) for partition, end in ends.items() if partition in tails)

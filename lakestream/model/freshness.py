@@ -1,7 +1,7 @@
-"""How fresh a topic's table is promised to be: what `lakestream.freshness` may say, and what each band means.
+"""The freshness that a topic promises for its table: the values of `lakestream.freshness`, and their meaning.
 
-A record is due in the table when it has waited for `due_ms`. The time to notice it and to commit it comes on top: the
-table is late when its oldest missing record has waited for longer than `late_seconds`.
+A record is due in the table after `due_ms`. The pipeline then needs time to notice and to commit it. The table is late
+when its oldest missing record has waited for more than `late_seconds`.
 """
 
 from enum import StrEnum
@@ -11,7 +11,7 @@ FRESHNESS = "lakestream.freshness"
 
 class Freshness(StrEnum):
     ON_READ = "on-read"
-    """Whoever loads the table waits until it has what was acknowledged before. Between loads it is as under 10s."""
+    """A load of the table waits for all records that were acknowledged before. Between loads it is like 10s."""
     ONE_SECOND = "1s"
     TEN_SECONDS = "10s"
     ONE_MINUTE = "1m"
@@ -24,7 +24,7 @@ class Freshness(StrEnum):
 
     @property
     def due_ms(self) -> int:
-        """1s is due after half of it: a round that takes a second would spend all of the promise."""
+        """1s is due after half a second: the round that follows takes about as long."""
         return 500 if self is Freshness.ONE_SECOND else 1_000 * self.promised_seconds
 
     @property
@@ -33,7 +33,7 @@ class Freshness(StrEnum):
 
     @property
     def is_fast(self) -> bool:
-        """Whether rounds are kept short for its sake."""
+        """Whether the pipeline keeps its rounds short for such topics."""
         return self in (Freshness.ON_READ, Freshness.ONE_SECOND)
 
 

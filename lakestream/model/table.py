@@ -42,8 +42,8 @@ class TableKind(Enum):
 class TablePointer:
     """Which metadata file is the table now. `topic` is set if the kind is TOPIC.
 
-    `listed` and `freshness` are read, never written: the topic's config decides whether the catalog shows its table, and
-    how fresh the table is."""
+    `listed` and `freshness` are read, never written: the topic's config decides whether the catalog shows its table,
+    and how fresh the table is."""
 
     id: TableId
     namespace: Namespace

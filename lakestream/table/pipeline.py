@@ -93,7 +93,7 @@ class Pipeline:
         self._clock = clock
         self._ids = ids
         self._token: int | None = None
-        self._known_wishes: frozenset[TopicId] = frozenset()
+        self._known_requests: frozenset[TopicId] = frozenset()
         self._resting = Resting(clock)
         self._unfinished: dict[JobId, BegunJob] = {}
         """Jobs that were begun, and that are not known to be committed or dropped."""
@@ -115,7 +115,7 @@ class Pipeline:
         await self._repairs.work_off(lease)
         now_ms = await self._store.now_ms()
         asked = await self._store.jobs.asked_compactions()
-        self._known_wishes = asked
+        self._known_requests = asked
         debts = await self._store.jobs.debts()
         in_debt = {debt.topic for debt in debts}
         await self._grant(asked - in_debt, asked_until_ms=now_ms)
@@ -129,9 +129,9 @@ class Pipeline:
         await self._grant(asked & {plan.topic for plan in committed if plan.reaches_end}, asked_until_ms=now_ms)
         return Round(len(committed), len(planned) - len(committed), sum(plan.bytes for plan in committed))
 
-    async def has_new_wishes(self) -> bool:
-        """Whether a topic was asked for that the last round did not know of, or has served since."""
-        return bool(await self._store.jobs.asked_compactions() - self._known_wishes)
+    async def has_new_requests(self) -> bool:
+        """Returns whether somebody has requested a topic since the last round read or answered the requests."""
+        return bool(await self._store.jobs.asked_compactions() - self._known_requests)
 
     async def upkeep(self) -> None:
         """Trim the tables to what the log still has, and delete the tables of topics that took them along."""
@@ -172,7 +172,7 @@ class Pipeline:
         that came while the round ran: the round may lack their records."""
         if topics:
             await self._store.jobs.answer_compactions(sorted(topics), asked_until_ms)
-            self._known_wishes -= topics
+            self._known_requests -= topics
 
     async def _run(self, lease: CompactionLease, planned: Sequence[PlannedJob], began: float) -> list[PlannedJob]:
         """Run the planned jobs, and return the committed ones. `began` is the time when planning began."""

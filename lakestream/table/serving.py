@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 0.5
 """The pause between two looks for work: short compared to the freshness, and a look is one small query."""
-WISH_LOOKS = 5
+REQUEST_LOOKS = 5
 """Looks for new requests during that pause: people and engines wait for the answer, and this query is the smallest."""
 PAUSE_SECONDS_MAX = 30.0
 ENGINE_FAILURES_MAX = 3
@@ -63,10 +63,10 @@ async def run_rounds(
 
 
 async def _rest(pipeline: Pipeline, lease: LeaseKeeper, clock: Clock) -> None:
-    """Until it is time to look for work, or somebody asks for a topic."""
-    for _ in range(WISH_LOOKS):
-        await clock.sleep(POLL_SECONDS / WISH_LOOKS)
-        if lease.held() is not None and await pipeline.has_new_wishes():
+    """Sleep until the next look for work, or until somebody requests the compaction of a topic."""
+    for _ in range(REQUEST_LOOKS):
+        await clock.sleep(POLL_SECONDS / REQUEST_LOOKS)
+        if lease.held() is not None and await pipeline.has_new_requests():
             return
 
 

@@ -65,10 +65,10 @@ _DEFINITIONS = (
         name=FRESHNESS,
         type=ConfigType.STRING,
         default=DEFAULT_FRESHNESS,
-        meaning="How soon a record is a row of the table: after about so long, or earlier when much has gathered. "
-        "'on-read': every load of the table through the catalog first brings in all records that were acknowledged "
-        "before it, for at most 2 seconds; between loads it is as '10s'. A shorter time costs more commits and "
-        "smaller files.",
+        meaning="How soon a record becomes a row of the table: after about this time, or earlier when many records "
+        "wait. 'on-read': each load of the table through the catalog first waits, for at most 2 seconds, until the "
+        "table has all records that were acknowledged before the load; between loads it is like '10s'. A shorter "
+        "time costs more commits and smaller files.",
         problem=one_of(*Freshness),
     ),
     ConfigDefinition(
@@ -198,7 +198,7 @@ def drops_its_table(config: Mapping[str, str]) -> bool:
 
 
 def chosen_freshness(config: Mapping[str, str]) -> Freshness | None:
-    """How fresh the topic's table shall be; None where nobody has said so."""
+    """The freshness that the config sets for the topic's table; None if it sets none."""
     asked = config.get(FRESHNESS)
     return None if asked is None else Freshness(asked)
 

@@ -109,7 +109,7 @@ def plan_jobs(
     *,
     short: bool = False,
 ) -> list[PlannedJob]:
-    """A job for each topic that has something to take. `short`: some topic is fast, whether it is due or not."""
+    """A job for each topic that has something to take. `short`: a fast topic exists, due or not."""
     share = _shares(due, limits, short=short)
     by_topic: dict[TopicId, list[Debt]] = {}
     for debt in due:
@@ -162,7 +162,7 @@ def _job(
 
 
 def _shares(due: Sequence[Debt], limits: PlanLimits, *, short: bool) -> dict[bool, int]:
-    """What each partition of a fast topic (True) and of a slow one (False) may bring at most."""
+    """The most bytes that each partition of a fast topic (True), and of a slow one (False), may bring."""
     if not short:
         return dict.fromkeys((True, False), _share([debt.bytes for debt in due], limits.round_bytes_max))
     bytes_max = min(limits.short_round_bytes_max, limits.round_bytes_max)

@@ -268,10 +268,10 @@ def test_a_wish_that_comes_during_a_round_is_not_granted_by_it() -> None:
         site.rewriter.rewrite = meanwhile  # type: ignore[method-assign]
         assert (await site.round(pipeline)).committed == 1
         site.rewriter.rewrite = rewrite  # type: ignore[method-assign]
-        assert await pipeline.has_new_wishes()
+        assert await pipeline.has_new_requests()
         assert (await site.round(pipeline)).committed == 1
         assert await site.places(topic.partitions[0]) == "FF"
-        assert not await pipeline.has_new_wishes()
+        assert not await pipeline.has_new_requests()
 
     run(scenario)
 

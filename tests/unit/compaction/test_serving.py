@@ -13,10 +13,10 @@ from lakestream.table.lease import RENEWALS_PER_TTL, STANDBY_SECONDS_MAX, LeaseK
 from lakestream.table.pipeline import IDLE, Pipeline, Round
 from lakestream.table.serving import (
     ENGINE_FAILURES_MAX,
+    REQUEST_LOOKS,
     SWEEP_SECONDS,
     SWEEP_SECONDS_MAX,
     UPKEEP_SECONDS,
-    WISH_LOOKS,
     run_rounds,
 )
 from tests.unit.compaction.site import TTL_MS, Site, rows, run
@@ -60,7 +60,7 @@ class Scripted:
         self.rounds = 0
         self.sweeps = 0
         self.upkeeps = 0
-        self.wishes: list[bool] = []
+        self.requests: list[bool] = []
 
     async def round(self, lease: CompactionLease) -> Round:
         self.rounds += 1
@@ -69,8 +69,8 @@ class Scripted:
             raise step
         return step
 
-    async def has_new_wishes(self) -> bool:
-        return self.wishes.pop(0) if self.wishes else False
+    async def has_new_requests(self) -> bool:
+        return self.requests.pop(0) if self.requests else False
 
     async def upkeep(self) -> None:
         self.upkeeps += 1
@@ -110,19 +110,19 @@ def test_rounds_follow_at_once_while_there_is_something_to_do() -> None:
     assert (pipeline.rounds, len(clock.slept)) == (4, 1)
 
 
-def test_a_wish_ends_a_rest_early() -> None:
+def test_a_request_ends_a_rest_early() -> None:
     pipeline, clock = Scripted(), SteppingClock(3)
-    pipeline.wishes = [False, True]
+    pipeline.requests = [False, True]
     serve(pipeline, clock)
     assert (pipeline.rounds, len(clock.slept)) == (2, 3)
-    pipeline, clock = Scripted(), SteppingClock(WISH_LOOKS + 1)
+    pipeline, clock = Scripted(), SteppingClock(REQUEST_LOOKS + 1)
     serve(pipeline, clock)
     assert pipeline.rounds == 2, "without one it is as long as ever"
 
 
 def test_a_process_tidies_up_after_rounds_that_committed_something() -> None:
     pipeline, rounds_before = Scripted(WORKED, IDLE, WORKED), list[int]()
-    serve(pipeline, SteppingClock(1 + WISH_LOOKS), tidy=lambda: rounds_before.append(pipeline.rounds))
+    serve(pipeline, SteppingClock(1 + REQUEST_LOOKS), tidy=lambda: rounds_before.append(pipeline.rounds))
     assert rounds_before == [1, 3]
 
 
@@ -153,7 +153,7 @@ def test_a_single_failure_of_the_engine_is_forgiven() -> None:
 
 
 def test_leftovers_are_swept_at_the_first_rest_and_then_now_and_then() -> None:
-    clock = SteppingClock(int(3.5 * SWEEP_SECONDS / 0.5) * WISH_LOOKS)
+    clock = SteppingClock(int(3.5 * SWEEP_SECONDS / 0.5) * REQUEST_LOOKS)
     pipeline = Scripted()
     serve(pipeline, clock)
     assert pipeline.sweeps == 1 + 3
@@ -175,7 +175,7 @@ def test_a_pipeline_that_never_rests_sweeps_all_the_same() -> None:
 @pytest.mark.parametrize("held", [True, False])
 def test_tables_are_kept_up_by_whoever_holds_the_lease(held: bool) -> None:
     pipeline = Scripted()
-    serve(pipeline, SteppingClock(int(3.5 * UPKEEP_SECONDS / 0.5) * WISH_LOOKS), held=held)
+    serve(pipeline, SteppingClock(int(3.5 * UPKEEP_SECONDS / 0.5) * REQUEST_LOOKS), held=held)
     assert pipeline.upkeeps == (3 if held else 0)
 
 

@@ -9,7 +9,7 @@ import httpx
 from starlette.applications import Starlette
 
 from lakestream.administration import fresh_reads
-from lakestream.administration.fresh_reads import WAIT_SECONDS_MAX, WISH_SECONDS, FreshReads
+from lakestream.administration.fresh_reads import REQUEST_SECONDS, WAIT_SECONDS_MAX, FreshReads
 from lakestream.app.gateway import gateway_routes
 from lakestream.model.table import STREAMS
 from lakestream.model.topic import Topic, TopicId
@@ -32,7 +32,7 @@ class Waiting(Passing):
 
 
 class Served:
-    """A gateway over the site, and a pipeline beside it that works off wishes alone."""
+    """A gateway over the site, and a pipeline beside it that works off requests alone."""
 
     def __init__(self, site: Site, http: httpx.AsyncClient, clock: Waiting) -> None:
         self.site = site
@@ -54,7 +54,7 @@ class Served:
     async def working(self) -> Any:
         async def work() -> None:
             while True:
-                if await self.pipeline.has_new_wishes():
+                if await self.pipeline.has_new_requests():
                     await self.site.round(self.pipeline)
                 await asyncio.sleep(0)
 
@@ -110,7 +110,7 @@ def test_a_load_has_every_record_that_was_acknowledged_before_it_time_after_time
     served(scenario)
 
 
-def test_concurrent_loads_share_wishes_and_each_has_what_was_there_when_it_came() -> None:
+def test_concurrent_loads_share_requests_and_each_has_what_was_there_when_it_came() -> None:
     async def scenario(on: Served, topic: Topic) -> None:
         await on.site.produce(topic.partitions[0], rows(10))
         async with on.working():
@@ -121,7 +121,7 @@ def test_concurrent_loads_share_wishes_and_each_has_what_was_there_when_it_came(
     served(scenario)
 
 
-def test_a_table_that_has_everything_is_loaded_without_a_wish_and_without_waiting() -> None:
+def test_a_table_that_has_everything_is_loaded_without_a_request_and_without_waiting() -> None:
     async def scenario(on: Served, topic: Topic) -> None:
         await on.site.produce(topic.partitions[0], rows(10))
         async with on.working():
@@ -177,33 +177,33 @@ def test_only_a_load_brings_records_in_and_only_where_the_topic_says_on_read() -
     served(slow, freshness="1h")
 
 
-class CountedWishes:
+class CountedRequests:
     """A topic that never gets into its table."""
 
     def __init__(self, site: Site) -> None:
         self._jobs = site.store.jobs
-        self.wishes = 0
+        self.requests = 0
 
     async def ask_compaction(self, topics: list[TopicId]) -> None:
-        self.wishes += 1
+        self.requests += 1
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._jobs, name)
 
 
-def test_a_topic_is_wished_for_once_a_second_and_only_so_many_loads_wait(monkeypatch: Any) -> None:
+def test_a_topic_is_requested_once_a_second_and_only_so_many_loads_wait(monkeypatch: Any) -> None:
     monkeypatch.setattr(fresh_reads, "WAITS_MAX", 5)
 
     async def scenario(site: Site) -> None:
         topic = await site.topic()
         await site.lease()
         await site.produce(topic.partitions[0], rows(10))
-        jobs: Any = CountedWishes(site)
+        jobs: Any = CountedRequests(site)
         reads = FreshReads(jobs, Waiting())
         found = await asyncio.gather(*(reads.bring_in(topic.id) for _ in range(8)))
         assert {each.lag_records for each in found} == {10}
         assert sum(each.waited for each in found) == 5
-        assert jobs.wishes == int(WAIT_SECONDS_MAX / WISH_SECONDS)
+        assert jobs.requests == int(WAIT_SECONDS_MAX / REQUEST_SECONDS)
         assert (await reads.bring_in(topic.id)).waited, "those who are done leave their places to others"
 
     run(scenario)
