@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from lakestream.administration.compaction import CompactionGoal, CompactionProgress, TopicProgress
+from lakestream.administration.pipeline import PipelineState
 from lakestream.cli.client.gateway_client import ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
@@ -57,7 +58,7 @@ async def _wait(address: Address, goal: CompactionGoal, waiting: PipelineWait) -
 
 def _progress(answer: Any) -> CompactionProgress:
     return CompactionProgress(
-        pipeline=answer["pipeline"],
+        pipeline=PipelineState(name=answer["pipeline"], ruled_out=answer["no_pipeline"]),
         topics=tuple(
             TopicProgress(name=topic["name"], tails={part["partition"]: _tail(part) for part in topic["partitions"]})
             for topic in answer["topics"]

@@ -22,6 +22,7 @@ from urllib.parse import quote
 
 import typer
 
+from lakestream.administration.pipeline import PipelineState
 from lakestream.cli.client.gateway_client import CATALOG_PATH, UNLISTED, ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.engines.duckdb_secret import secret_statement
@@ -161,7 +162,8 @@ async def _answer(address: Address, repair: str, waiting: PipelineWait) -> Any:
             return found
         if found["state"] == "failed":
             raise CommandFailed(f"it could not be done: {found['reason']}")
-        await waiting.go_on(found["pipeline"], "there is no answer")
+        pipeline = PipelineState(name=found["pipeline"], ruled_out=found["no_pipeline"])
+        await waiting.go_on(pipeline, "there is no answer")
 
 
 def _opened(file: Path) -> TextIO:

@@ -64,6 +64,8 @@ def _print_tables(found: Any) -> None:
         title=f"tables  pipeline {'running' if found['pipeline'] else 'not running'}  "
         f"wal {in_units(wal['bytes'])}, of which {in_units(wal['bytes_over_one_copy'])} over one copy",
     )
+    if found["pipeline_problem"] is not None:
+        say(found["pipeline_problem"])
     for topic in found["topics"]:
         if "error" in topic["table"]:
             say(f"table of {topic['name']}: {topic['table']['error']}")
