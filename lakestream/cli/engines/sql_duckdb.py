@@ -10,7 +10,7 @@ from itertools import groupby
 import duckdb
 import pyarrow as pa
 
-from lakestream.cli.failures import CommandFailed, WrongUse
+from lakestream.cli.failures import CommandFailed, MissingTable, WrongUse
 
 _EXTENSIONS = ("avro", "httpfs", "iceberg")
 """In the order of their dependencies."""
@@ -22,7 +22,8 @@ _WRAPPED = re.compile(r'"exception_message":("(?:[^"\\]|\\.)*")')
 """DuckDB's message as a JSON string, as in some statements: the catalog's answer is escaped twice there."""
 _FROM_THE_CATALOG = re.compile(r'"message":("(?:[^"\\]|\\.)*")|^ *message: (.+)$', re.MULTILINE)
 _DOTTED_NAMESPACE = "NameListToString"
-"""Part of DuckDB's message about a name with more than three parts."""
+"""In what DuckDB says of a name with more than three parts."""
+_MISSING_TABLE = re.compile(r"Table with name (.+) does not exist!")
 _SIGNS_OF_S3 = ("s3://", "amazonaws.com", "HTTP 403")
 """Parts of DuckDB's messages when it cannot reach files there."""
 
@@ -31,14 +32,17 @@ _SIGNS_OF_S3 = ("s3://", "amazonaws.com", "HTTP 403")
 def ask_duckdb(
     uri: str, query: str, *, secret: str | None = None, headers: Mapping[str, str] | None = None
 ) -> Iterator[pa.RecordBatchReader]:
-    """The answer to `query`, with the catalog at `uri` attached as `lake` and the topics' tables as the default schema.
-    `headers` are sent to the catalog; `secret` gives access to the files (duckdb_secret.py)."""
+    """The answer to `query`, with the catalog at `uri` as `lake`, asked with `headers`, and the topics' tables at hand.
+    `secret` tells how their files are reached (duckdb_secret.py). Raises MissingTable, CommandFailed."""
     _check_is_one(query)
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
         try:
             _attach(connection, uri, secret, headers or {})
-            yield connection.execute(query).to_arrow_reader(_ROWS_PER_BATCH)
+            answer = connection.execute(query).to_arrow_reader(_ROWS_PER_BATCH)
+            yield _without_nothing(answer) if _may_answer_nothing(query) else answer
         except (duckdb.Error, pa.ArrowInvalid) as error:
+            if (missing := _MISSING_TABLE.search(str(error))) is not None:
+                raise MissingTable(missing[1]) from None
             raise CommandFailed(advice(str(error), query)) from None
         except RuntimeError as error:
             if _INTERRUPTED not in str(error):
@@ -56,6 +60,17 @@ def _check_is_one(query: str) -> None:
         raise WrongUse("there is no query: try `lakestream sql 'SHOW TABLES'`")
     if count > 1:
         raise WrongUse(f"the query has {count} statements: give one, and call `lakestream sql` for each")
+
+
+def _may_answer_nothing(query: str) -> bool:
+    """CREATE SCHEMA does, CREATE TABLE AS answers with a count."""
+    return duckdb.ExpectedResultType.NOTHING in duckdb.extract_statements(query)[-1].expected_result_type
+
+
+def _without_nothing(answer: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """DuckDB answers with a column `Count` without rows where there is nothing to answer: no column, then."""
+    found = answer.read_all()
+    return (found if found.num_rows else pa.table({})).to_reader()
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None, headers: Mapping[str, str]) -> None:
@@ -114,11 +129,6 @@ def advice(said: str, query: str) -> str:
         )
     if _DOTTED_NAMESPACE in said:
         return f'{said}\nDuckDB takes the namespace of a table in quotes where it has dots: lake."sales.eu".orders'
-    if "does not exist" in said:
-        return (
-            f"{said}\n`lakestream sql 'SHOW TABLES'` lists the tables. While a pipeline runs, a new topic gets its "
-            "table within seconds; `lakestream topic describe TOPIC` says what it is called"
-        )
     if query.lstrip()[: len(_INSERT)].upper() == _INSERT:
         return (
             f"{said}\nIf this is the table of a topic: it takes no rows by INSERT. Produce them to the topic "

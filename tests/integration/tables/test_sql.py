@@ -97,6 +97,25 @@ def test_what_cannot_be_answered_says_why(lake: RunningLake, query: str, advice:
     assert "Traceback" not in done.stderr and "TransactionContext" not in done.stderr
 
 
+@pytest.mark.parametrize("query", ["SELECT * FROM nobody", "INSERT INTO nobody SELECT 1"])
+def test_a_missing_table_is_told_how_tables_are_found_and_not_what_duckdb_guesses(
+    lake: RunningLake, query: str
+) -> None:
+    done = lake.command("sql", query)
+    assert done.returncode == 1
+    assert "there is no table 'nobody'" in done.stderr
+    assert "SHOW TABLES" in done.stderr and "lakestream topic describe" in done.stderr
+    assert "Did you mean" not in done.stderr and "lakestream produce" not in done.stderr
+
+
+def test_a_statement_without_an_answer_is_done(lake: RunningLake) -> None:
+    made = lake.command("sql", "CREATE SCHEMA lake.made")
+    assert (made.returncode, made.stdout, made.stderr) == (0, "", "done\n")
+    assert lake.json("sql", "DROP SCHEMA lake.made") == []
+    filled = lake.command("sql", "CREATE TEMP TABLE t AS SELECT * FROM range(3)")
+    assert filled.stdout.split() == ["Count", "3"]
+
+
 def test_several_statements_are_refused_whatever_they_would_answer(lake: RunningLake) -> None:
     done = lake.command("sql", "SELECT 1; SELECT 2", "--json")
     assert (done.returncode, done.stdout) == (2, "")

@@ -8,7 +8,6 @@ from lakestream.cli.engines.sql_duckdb import advice, ask_duckdb
 from lakestream.cli.failures import WrongUse
 
 REFUSED = 'tables of "streams" belong to topics'
-MISSING = "Catalog Error: Table with name nobody does not exist!"
 
 
 def body() -> str:
@@ -23,13 +22,6 @@ def test_the_catalogs_words_are_found_where_duckdb_has_escaped_them_once_more() 
     inner = f"Request to 'http://x' returned a non-200 status code, body: {body()}"
     wrapped = json.dumps({"exception_type": "Invalid", "exception_message": inner}, separators=(",", ":"))
     assert advice(f"Request to 'http://x' returned body: {wrapped}", "CREATE TABLE t (a INT)") == REFUSED
-
-
-@pytest.mark.parametrize("query", ["SELECT * FROM nobody", "INSERT INTO lake.mine.t SELECT * FROM nobody"])
-def test_a_missing_table_is_told_how_tables_are_found_whatever_is_asked(query: str) -> None:
-    said = advice(MISSING, query)
-    assert "SHOW TABLES" in said and "While a pipeline runs" in said
-    assert "lakestream produce" not in said
 
 
 def test_an_insert_that_a_topic_refuses_is_told_to_produce() -> None:
