@@ -90,8 +90,9 @@ def _no_append(metadata: Metadata, update: Json) -> str | None:
     summary = wanted(wanted(update, "snapshot", dict), "summary", dict)
     if summary.get("operation", "append") == "append":
         return (
-            "rows are added by producing to the topic with a Kafka client; INSERT from an engine is not supported yet. "
-            "Deleting, updating and rewriting rows of the table is"
+            "it takes no rows by INSERT. Add rows by producing to the topic, with a Kafka client or with "
+            "`lakestream produce TOPIC`: they are in the table within seconds. DELETE, UPDATE, MERGE and rewriting of "
+            "the table's files are allowed"
         )
     if any(summary.get(name, "0") != "0" for name in _EQUALITY_DELETES):
         return "equality deletes would also delete rows that arrive later: use position deletes or deletion vectors"

@@ -15,7 +15,6 @@ from lakestream.cli.failures import CommandFailed, MissingTable, WrongUse
 _EXTENSIONS = ("avro", "httpfs", "iceberg")
 """In the order of their dependencies."""
 _ROWS_PER_BATCH = 10_000
-_INSERT = "INSERT"
 _INTERRUPTED = "Query interrupted"
 """DuckDB's message for Ctrl-C."""
 _WRAPPED = re.compile(r'"exception_message":("(?:[^"\\]|\\.)*")')
@@ -43,7 +42,7 @@ def ask_duckdb(
         except (duckdb.Error, pa.ArrowInvalid) as error:
             if (missing := _MISSING_TABLE.search(str(error))) is not None:
                 raise MissingTable(missing[1]) from None
-            raise CommandFailed(advice(str(error), query)) from None
+            raise CommandFailed(advice(str(error))) from None
         except RuntimeError as error:
             if _INTERRUPTED not in str(error):
                 raise
@@ -119,8 +118,8 @@ def _catalogs_words(said: str) -> str | None:
         return None  # cut in the middle
 
 
-def advice(said: str, query: str) -> str:
-    """DuckDB's message, with advice if the message alone does not help."""
+def advice(said: str) -> str:
+    """What DuckDB says, and what to do about it where that is not plain."""
     said = _catalogs_words(said) or said.strip()
     if any(sign in said for sign in _SIGNS_OF_S3):
         return (
@@ -129,9 +128,4 @@ def advice(said: str, query: str) -> str:
         )
     if _DOTTED_NAMESPACE in said:
         return f'{said}\nDuckDB takes the namespace of a table in quotes where it has dots: lake."sales.eu".orders'
-    if query.lstrip()[: len(_INSERT)].upper() == _INSERT:
-        return (
-            f"{said}\nIf this is the table of a topic: it takes no rows by INSERT. Produce them to the topic "
-            "(`lakestream produce TOPIC`), and they are in the table within seconds"
-        )
     return said
