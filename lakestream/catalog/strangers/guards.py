@@ -52,8 +52,9 @@ def check_drop(metadata: Metadata, name: str) -> None:
     """Raises Guarded unless the table's properties allow dropping it."""
     if (metadata.get("properties") or {}).get(DROPPABLE, "false").lower() != "true":
         raise Guarded(
-            f"{name} is the table of a topic, and dropping it would drop the topic's records: delete the topic with "
-            f"`lakestream topic delete`, or allow it first: ALTER TABLE ... SET TBLPROPERTIES ('{DROPPABLE}'='true')"
+            f"{name} is the table of a topic, and DROP TABLE would delete the topic with all its records. To delete "
+            "the topic, use `lakestream topic delete`. To let DROP TABLE delete the topic, say so first: "
+            f"ALTER TABLE {name} SET TBLPROPERTIES ('{DROPPABLE}'='true')"
         )
 
 

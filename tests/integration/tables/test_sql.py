@@ -86,7 +86,7 @@ def test_a_table_on_a_screen_ends_and_says_how_to_get_the_rest(lake: RunningLake
         ("SELECT 1 / 'a'", "Could not convert"),
         ("SELECT * FROM lake.sales.eu.nobody", 'lake."sales.eu".orders'),
         ("CREATE TABLE lake.streams.mine (a INT)", "error: streams.mine: tables of this namespace belong to topics"),
-        ("DROP TABLE shop_orders", "error: streams.shop_orders is the table of a topic, and dropping it"),
+        ("DROP TABLE shop_orders", "error: streams.shop_orders is the table of a topic, and DROP TABLE would delete"),
         ("INSERT INTO shop_orders SELECT * FROM shop_orders", "error: add-snapshot is refused on the table of a topic"),
     ],
 )
