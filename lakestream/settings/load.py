@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from lakestream.model.errors import InvalidSetting
 from lakestream.settings.model import Settings
 from lakestream.settings.names import ENVIRONMENT_PREFIX, SettingName, nearest, setting_names, value_at
+from lakestream.settings.refusals import refusal
 
 FILE_NAME = "lakestream.toml"
 FILE_VARIABLE = "LAKESTREAM_CONFIG"
@@ -125,7 +126,6 @@ def _validated(values: dict[str, Any], sources: Mapping[str, str]) -> Settings:
         first = error.errors()[0]
         dotted = next((n.dotted for n in setting_names() if n.path == first["loc"][: len(n.path)]), "?")
         given = "what was given" if dotted in _MAY_HOLD_KEYS else repr(value_at(values, tuple(dotted.split("."))))
-        said = first["msg"].removeprefix("Value error, ")
         raise InvalidSetting(
-            f"setting '{dotted}' cannot be {given} (from {sources.get(dotted, DEFAULT_SOURCE)}): {said}"
+            f"setting '{dotted}' cannot be {given} (from {sources.get(dotted, DEFAULT_SOURCE)}): {refusal(dict(first))}"
         ) from None

@@ -7,7 +7,7 @@ import typer
 
 from lakestream.cli.client.gateway_client import STATUS_PATH, ask_gateway
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
-from lakestream.cli.output import in_units, print_json, print_table, say
+from lakestream.cli.output import counted, in_units, print_json, print_table, say
 
 
 def status(
@@ -70,7 +70,8 @@ def _print_tables(found: Any) -> None:
         if "error" in topic["table"]:
             say(f"table of {topic['name']}: {topic['table']['error']}")
         if set_aside := topic["table"].get("quarantined_records"):
-            say(f"{set_aside} records of {topic['name']} are set aside: `lakestream quarantine show {topic['name']}`")
+            name = topic["name"]
+            say(f"{name} has {counted(set_aside, 'record')} set aside: `lakestream quarantine show {name}`")
     if wal["overdue_segments"]:
         say(f"{len(wal['overdue_segments'])} WAL objects should have been deleted: is a broker running?")
 
