@@ -60,8 +60,6 @@ def up(
     loaded = loaded_settings(
         config, values, data=data, kafka__listeners=kafka, http__listen=http, allow_insecure=allow_insecure
     )
-    for name in loaded.unknown_variables:
-        say(f"note: the variable {name} is no setting and has no effect")
     settings = loaded.settings
     check_listeners(settings)
     refuse_memory(settings)
