@@ -4,16 +4,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, files
 from itertools import groupby
 
 import duckdb
 import pyarrow as pa
 
+from lakestream.cli.engines.duckdb_extensions import EXTENSIONS, extension_path
 from lakestream.cli.failures import CommandFailed, MissingTable, WrongUse
 
-_EXTENSIONS = ("avro", "httpfs", "iceberg")
-"""In the order of their dependencies."""
 _ROWS_PER_BATCH = 10_000
 _INTERRUPTED = "Query interrupted"
 """DuckDB's message for Ctrl-C."""
@@ -73,8 +71,8 @@ def _without_nothing(answer: pa.RecordBatchReader) -> pa.RecordBatchReader:
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None, headers: Mapping[str, str]) -> None:
-    for name in _EXTENSIONS:
-        connection.execute(f"LOAD {_quoted(_extension(name))}")
+    for name in EXTENSIONS:
+        connection.execute(f"LOAD {_quoted(extension_path(name))}")
     if secret is not None:
         connection.execute(secret)
     connection.execute("SET TimeZone = 'UTC'")
@@ -84,21 +82,6 @@ def _attach(connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None,
         options.append(f"EXTRA_HTTP_HEADERS MAP {{{pairs}}}")
     connection.execute(f"ATTACH '' AS lake ({', '.join(options)})")
     connection.execute("USE lake.streams")
-
-
-def _extension(name: str) -> str:
-    """The path of an extension that fits this DuckDB."""
-    package = f"duckdb-extension-{name}"
-    try:
-        found = [file for file in files(package) or () if file.name == f"{name}.duckdb_extension"]
-    except PackageNotFoundError:
-        found = []
-    fitting = [file for file in found if f"v{duckdb.__version__}" in file.parts]
-    if not fitting:
-        raise CommandFailed(
-            f"DuckDB {duckdb.__version__} needs its extension '{name}': pip install {package}=={duckdb.__version__}"
-        )
-    return str(fitting[0].locate())
 
 
 def _quoted(text: str) -> str:
