@@ -44,8 +44,8 @@ def build_administration(
     grace_ms: int,
     no_pipeline: str | None = None,
 ) -> Administration:
-    """`files` are those of the whole process, so that it keeps one set of them in memory. `answers` is how brokers are
-    asked, `grace_ms` the setting `wal.grace_ms`, `no_pipeline` why no pipeline was started with this gateway."""
+    """`files` belongs to the whole process, so that it caches metadata once. `answers` asks brokers; `grace_ms` is the
+    setting `wal.grace_ms`; `no_pipeline` says why no pipeline was started with this gateway."""
     pipelines = Pipelines(store, ruled_out=no_pipeline)
     processes = LiveProcesses(store, answers, pipelines)
     return Administration(

@@ -46,7 +46,7 @@ _SCHEMA_THREADS = 2
 
 
 def serve_gateway(settings: Settings, *, supervised: bool, no_pipeline: str | None = None) -> None:
-    """Until SIGTERM. `no_pipeline`: why no pipeline was started with it, where that is known."""
+    """Runs until SIGTERM. `no_pipeline`: why no pipeline was started with it, if that is known."""
     set_up_logs(settings.log, process="gateway")
     serve(partial(_gateway, settings, no_pipeline), supervised=supervised)
 

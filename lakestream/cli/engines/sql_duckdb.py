@@ -19,7 +19,7 @@ _WRAPPED = re.compile(r'"exception_message":("(?:[^"\\]|\\.)*")')
 """DuckDB's message as a JSON string, as in some statements: the catalog's answer is escaped twice there."""
 _FROM_THE_CATALOG = re.compile(r'"message":("(?:[^"\\]|\\.)*")|^ *message: (.+)$', re.MULTILINE)
 _DOTTED_NAMESPACE = "NameListToString"
-"""In what DuckDB says of a name with more than three parts."""
+"""Part of DuckDB's message about a name with more than three parts."""
 _MISSING_TABLE = re.compile(r"Table with name (.+) does not exist!")
 _SIGNS_OF_S3 = ("s3://", "amazonaws.com", "HTTP 403")
 """Parts of DuckDB's messages when it cannot reach files there."""
@@ -29,8 +29,9 @@ _SIGNS_OF_S3 = ("s3://", "amazonaws.com", "HTTP 403")
 def ask_duckdb(
     uri: str, query: str, *, secret: str | None = None, headers: Mapping[str, str] | None = None
 ) -> Iterator[pa.RecordBatchReader]:
-    """The answer to `query`, with the catalog at `uri` as `lake`, asked with `headers`, and the topics' tables at hand.
-    `secret` tells how their files are reached (duckdb_secret.py). Raises MissingTable, CommandFailed."""
+    """The answer to `query`, with the catalog at `uri` attached as `lake` and the topics' tables as the default schema.
+    `headers` are sent to the catalog; `secret` gives access to the files (duckdb_secret.py). Raises MissingTable,
+    CommandFailed."""
     _check_is_one(query)
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
         try:
@@ -102,7 +103,7 @@ def _catalogs_words(said: str) -> str | None:
 
 
 def advice(said: str) -> str:
-    """What DuckDB says, and what to do about it where that is not plain."""
+    """DuckDB's message, with advice if the message alone does not help."""
     said = _catalogs_words(said) or said.strip()
     if any(sign in said for sign in _SIGNS_OF_S3):
         return (
