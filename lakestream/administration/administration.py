@@ -9,6 +9,7 @@ from lakestream.administration.health import TablesHealth
 from lakestream.administration.lags import TableLags
 from lakestream.administration.missing_files import MissingFiles
 from lakestream.administration.overview import Overview
+from lakestream.administration.pipeline import Pipelines
 from lakestream.administration.processes import BrokerAnswers, LiveProcesses
 from lakestream.administration.quarantine import Quarantine
 from lakestream.administration.repairs import RepairRequests
@@ -43,10 +44,12 @@ def build_administration(
     clock: Clock,
     ids: Ids,
     grace_ms: int,
+    no_pipeline: str | None = None,
 ) -> Administration:
     """`files` belongs to the whole process, so that it caches metadata once. `answers` asks brokers; `grace_ms` is the
-    setting `wal.grace_ms`."""
-    processes = LiveProcesses(store, answers)
+    setting `wal.grace_ms`; `no_pipeline` says why no pipeline was started with this gateway."""
+    pipelines = Pipelines(store, ruled_out=no_pipeline)
+    processes = LiveProcesses(store, answers, pipelines)
     return Administration(
         processes=processes,
         overview=Overview(
@@ -59,8 +62,8 @@ def build_administration(
         lags=TableLags(store),
         copies=TableCopies(store, clock),
         topic_tables=TopicTableNames(store),
-        compaction=CompactionRequests(store),
+        compaction=CompactionRequests(store, pipelines),
         fresh_reads=FreshReads(store.jobs, clock),
         quarantine=Quarantine(store, files),
-        repairs=RepairRequests(store, ids),
+        repairs=RepairRequests(store, ids, pipelines),
     )

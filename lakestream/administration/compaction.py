@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lakestream.administration.named_topics import named_topics
+from lakestream.administration.pipeline import Pipelines, PipelineState
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.place import Tail
 from lakestream.model.topic import Topic
@@ -22,8 +23,7 @@ class TopicProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionProgress:
-    pipeline: str | None
-    """The working pipeline; None if none runs."""
+    pipeline: PipelineState
     topics: tuple[TopicProgress, ...]
 
     @property
@@ -56,8 +56,9 @@ class CompactionGoal:
 
 
 class CompactionRequests:
-    def __init__(self, store: MetadataStore) -> None:
+    def __init__(self, store: MetadataStore, pipelines: Pipelines) -> None:
         self._store = store
+        self._pipelines = pipelines
 
     async def progress(self) -> CompactionProgress:
         """The progress of all topics."""
@@ -73,7 +74,7 @@ class CompactionRequests:
     async def _progress(self, topics: Sequence[Topic]) -> CompactionProgress:
         sizes = await self._store.tails([partition for topic in topics for partition in topic.partitions])
         return CompactionProgress(
-            pipeline=await self._store.jobs.compaction_holder(),
+            pipeline=await self._pipelines.state(),
             topics=tuple(
                 TopicProgress(
                     name=topic.name,

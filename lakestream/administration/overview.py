@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from lakestream.administration.health import TableHealth, TablesHealth
 from lakestream.administration.losses import LostRecords, lost_records
 from lakestream.administration.missing_files import MissingFiles
+from lakestream.administration.pipeline import PipelineState
 from lakestream.administration.processes import BrokerStatus, LiveProcesses
 from lakestream.administration.wal import WalAtRest, WalStatus
 from lakestream.metadata.store import MetadataStore, PartitionSize
@@ -49,8 +50,7 @@ class ClusterStatus:
     metadata: str
     """The kind of the metadata store."""
     brokers: tuple[BrokerStatus, ...]
-    pipeline: str | None
-    """The pipeline that holds the lease; None if none runs."""
+    pipeline: PipelineState
     wal: WalStatus
     topics: tuple[TopicStatus, ...]
     """In the order of their names."""

@@ -9,10 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from lakestream.administration.pipeline import Pipelines, PipelineState
 from lakestream.broker.losses import Loss
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import LiveBroker
 from lakestream.model.errors import LakestreamError
+
+PIPELINE = "pipeline"
+"""The name of this part among those that may be ready or not."""
 
 
 class BrokerAnswers(Protocol):
@@ -35,16 +39,16 @@ class BrokerStatus:
 
 
 class LiveProcesses:
-    def __init__(self, store: MetadataStore, answers: BrokerAnswers) -> None:
+    def __init__(self, store: MetadataStore, answers: BrokerAnswers, pipelines: Pipelines) -> None:
         self._store = store
         self._answers = answers
+        self._pipelines = pipelines
 
     async def brokers(self) -> tuple[LiveBroker, ...]:
         return await self._store.live_brokers()
 
-    async def pipeline(self) -> str | None:
-        """The name of the pipeline that holds the lease."""
-        return await self._store.jobs.compaction_holder()
+    async def pipeline(self) -> PipelineState:
+        return await self._pipelines.state()
 
     async def statuses(self, brokers: Sequence[LiveBroker]) -> tuple[BrokerStatus, ...]:
         problems = await asyncio.gather(*map(self._answers.problem, brokers))
@@ -58,13 +62,11 @@ class LiveProcesses:
         return list({(loss.partition, loss.offset): loss for losses in found for loss in losses}.values())
 
     async def readiness(self) -> Mapping[str, str | None]:
-        """The problem of the metadata store, of each live broker and of the pipeline; None for a part that is ready. A
-        missing pipeline is no problem, since the log is complete without it."""
+        """The problem of the metadata store, of each live broker and of the pipeline; None for a part that is ready."""
         try:
             brokers = await self.brokers()
         except LakestreamError as error:
             return {"metadata": str(error)}
         found = {f"broker-{one.broker.id}": one.problem for one in await self.statuses(brokers)}
         nobody = {"broker": "no broker is alive; start one with `lakestream broker`"}
-        pipeline = {} if await self.pipeline() is None else {"pipeline": None}
-        return {"metadata": None, **(found or nobody), **pipeline}
+        return {"metadata": None, **(found or nobody), PIPELINE: (await self.pipeline()).problem}

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lakestream.administration.named_topics import named_topics
+from lakestream.administration.pipeline import Pipelines, PipelineState
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import NotFound
 from lakestream.model.repair import RecordPlace, Repair, RepairAction, RepairId, RepairState
@@ -39,8 +40,7 @@ class RepairCounts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairOutcome:
     state: RepairState
-    pipeline: str | None
-    """The working pipeline; None if none runs."""
+    pipeline: PipelineState
     counts: RepairCounts | None
     """None until it is done."""
     reason: str | None
@@ -48,9 +48,10 @@ class RepairOutcome:
 
 
 class RepairRequests:
-    def __init__(self, store: MetadataStore, ids: Ids) -> None:
+    def __init__(self, store: MetadataStore, ids: Ids, pipelines: Pipelines) -> None:
         self._store = store
         self._ids = ids
+        self._pipelines = pipelines
 
     async def ask(self, topic: str, request: RepairRequest) -> RepairId:
         """Raises UnknownTopic, TooManyRepairs."""
@@ -67,7 +68,7 @@ class RepairRequests:
         answer = repair.answer or ""
         return RepairOutcome(
             state=repair.state,
-            pipeline=await self._store.jobs.compaction_holder(),
+            pipeline=await self._pipelines.state(),
             counts=_counts(answer) if repair.state is RepairState.DONE else None,
             reason=answer if repair.state is RepairState.FAILED else None,
         )

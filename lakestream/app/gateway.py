@@ -8,6 +8,7 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
 from lakestream.administration.administration import build_administration
+from lakestream.administration.processes import PIPELINE
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.contract.topic.following import FollowingTables
@@ -44,13 +45,13 @@ _SCHEMA_THREADS = 2
 """Parsing and comparing schemas is pure Python: more threads would not help, and with one a slow schema blocks all."""
 
 
-def serve_gateway(settings: Settings, *, supervised: bool) -> None:
-    """Runs until SIGTERM."""
+def serve_gateway(settings: Settings, *, supervised: bool, no_pipeline: str | None = None) -> None:
+    """Runs until SIGTERM. `no_pipeline`: why no pipeline was started with it, if that is known."""
     set_up_logs(settings.log, process="gateway")
-    serve(partial(_gateway, settings), supervised=supervised)
+    serve(partial(_gateway, settings, no_pipeline), supervised=supervised)
 
 
-async def _gateway(settings: Settings, life: Life) -> None:
+async def _gateway(settings: Settings, no_pipeline: str | None, life: Life) -> None:
     clock = SystemClock()
     ids = Ids(clock, SystemChance())
     disk = ThreadPool(_DISK_THREADS, "objects")
@@ -69,6 +70,7 @@ async def _gateway(settings: Settings, life: Life) -> None:
         clock=clock,
         ids=ids,
         grace_ms=settings.wal.grace_ms,
+        no_pipeline=no_pipeline,
     )
     server = HttpServer(Starlette(routes=routes), *settings.http.listen)
     server.start()
@@ -93,12 +95,20 @@ def gateway_routes(
     clock: Clock,
     ids: Ids,
     grace_ms: int,
+    no_pipeline: str | None = None,
 ) -> list[BaseRoute]:
     """Everything that the gateway serves. The catalog and administration share one set of metadata files in memory."""
     locations = TableObjects(objects)
     files = MetadataFiles(locations, ids=ids)
     administration = build_administration(
-        store=store, locations=locations, files=files, answers=brokers, clock=clock, ids=ids, grace_ms=grace_ms
+        store=store,
+        locations=locations,
+        files=files,
+        answers=brokers,
+        clock=clock,
+        ids=ids,
+        grace_ms=grace_ms,
+        no_pipeline=no_pipeline,
     )
     pages = GatewayPages(administration, brokers)
     catalog = catalog_routes(
@@ -113,7 +123,7 @@ def gateway_routes(
     )
     followers = FollowingTables(store=store, threads=schema_threads)
     return [
-        *health_routes(pages.states, pages.metrics),
+        *health_routes(pages.states, pages.metrics, dispensable=[PIPELINE]),
         *admin_routes(administration.overview),
         *topic_table_routes(administration.topic_tables),
         *compaction_routes(administration.compaction),

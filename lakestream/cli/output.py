@@ -53,6 +53,11 @@ def complain(text: str) -> None:
     Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]error:[/] {escape(text)}")
 
 
+def counted(count: int, noun: str) -> str:
+    """1, 'record' -> '1 record'; 2 -> '2 records'"""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def in_units(count: int) -> str:
     """1536 -> '1.5 KiB'"""
     size = float(count)

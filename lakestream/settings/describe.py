@@ -23,7 +23,9 @@ Every setting can be given in four ways; the first that is given counts:
    ```
 4. the default below.
 
-`lakestream settings` prints what is in force and where each value comes from. A name that does not exist is refused.
+`lakestream settings` prints what is in force and where each value comes from. A name that does not exist is refused,
+also that of a variable that begins with `LAKESTREAM_`. Variables that Kubernetes makes for a service called
+`lakestream` are let be.
 
 | setting | variable | default | meaning |
 |---|---|---|---|

@@ -4,13 +4,15 @@
     loaded.settings.wal.linger_ms          the value
     loaded.source_of("wal.linger_ms")      'lakestream.toml'
 
-An unknown name is refused with the nearest known one. Variables are the exception: other programs may own names that
-begin like ours (Kubernetes makes some), so unknown ones are only reported.
+A name that does not exist is refused with the nearest one that does. Variables that begin like ours and belong to
+others are let be: those that Kubernetes makes for a service called `lakestream`, and those of our own tests.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,15 @@ from pydantic import ValidationError
 from lakestream.model.errors import InvalidSetting
 from lakestream.settings.model import Settings
 from lakestream.settings.names import ENVIRONMENT_PREFIX, SettingName, nearest, setting_names, value_at
+from lakestream.settings.refusals import refusal
 
 FILE_NAME = "lakestream.toml"
 FILE_VARIABLE = "LAKESTREAM_CONFIG"
 DEFAULT_SOURCE = "default"
+_OF_TESTS = ("LAKESTREAM_SOAK", "LAKESTREAM_DID_NOT_RUN", "LAKESTREAM_COMPAT_BOOTSTRAP")
+"""Variables that only tests of this repository read."""
+_OF_KUBERNETES = re.compile(r"_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT(_[0-9]+_[A-Z]+(_PROTO|_PORT|_ADDR)?)?$")
+"""Ends of the variables that Kubernetes gives to a container for each service."""
 _MAY_HOLD_KEYS = ("objects_options",)
 """Errors do not repeat the values of these settings, since errors end up in logs."""
 _OPEN_TABLES = ("objects_options",)
@@ -33,8 +40,7 @@ _OPEN_TABLES = ("objects_options",)
 class Loaded:
     settings: Settings
     sources: Mapping[str, str]
-    """By dotted name, for all values that are not the default."""
-    unknown_variables: tuple[str, ...]
+    """By dotted name, for those that are not the default's."""
 
     def source_of(self, dotted: str) -> str:
         return self.sources.get(dotted, DEFAULT_SOURCE)
@@ -44,6 +50,7 @@ def load_settings(
     *, flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None, folder: Path = Path()
 ) -> Loaded:
     """Read all sources. `flags` are by dotted name. Raises InvalidSetting."""
+    _refuse_unknown_variables(environment)
     path = _file_to_read(file, environment, folder)
     layers = [
         *([(str(path), _from_file(path))] if path is not None else []),
@@ -52,7 +59,7 @@ def load_settings(
     ]
     values, sources = _layered(layers)
     settings = _validated(values, sources)
-    return Loaded(settings=settings, sources=sources, unknown_variables=_unknown_variables(environment))
+    return Loaded(settings=settings, sources=sources)
 
 
 def _file_to_read(file: Path | None, environment: Mapping[str, str], folder: Path) -> Path | None:
@@ -98,9 +105,21 @@ def _set_variables(environment: Mapping[str, str]) -> list[SettingName]:
     return [name for name in setting_names() if name.variable in environment]
 
 
-def _unknown_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
-    known = {FILE_VARIABLE, *(name.variable for name in setting_names())}
-    return tuple(sorted(name for name in environment if name.startswith(ENVIRONMENT_PREFIX) and name not in known))
+def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
+    known = [FILE_VARIABLE, *(name.variable for name in setting_names())]
+    for variable in sorted(environment):
+        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in known or _is_of_others(variable):
+            continue
+        endings = [name.removeprefix(ENVIRONMENT_PREFIX) for name in known]
+        near = get_close_matches(variable.removeprefix(ENVIRONMENT_PREFIX), endings, n=1)
+        advice = (
+            f"did you mean {ENVIRONMENT_PREFIX}{near[0]}?" if near else "`lakestream settings` lists those there are."
+        )
+        raise InvalidSetting(f"the variable {variable} is no setting: {advice} Unset it if it is not for Lakestream")
+
+
+def _is_of_others(variable: str) -> bool:
+    return variable in _OF_TESTS or _OF_KUBERNETES.search(variable) is not None
 
 
 def _layered(layers: list[tuple[str, dict[str, Any]]]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -125,7 +144,6 @@ def _validated(values: dict[str, Any], sources: Mapping[str, str]) -> Settings:
         first = error.errors()[0]
         dotted = next((n.dotted for n in setting_names() if n.path == first["loc"][: len(n.path)]), "?")
         given = "what was given" if dotted in _MAY_HOLD_KEYS else repr(value_at(values, tuple(dotted.split("."))))
-        said = first["msg"].removeprefix("Value error, ")
         raise InvalidSetting(
-            f"setting '{dotted}' cannot be {given} (from {sources.get(dotted, DEFAULT_SOURCE)}): {said}"
+            f"setting '{dotted}' cannot be {given} (from {sources.get(dotted, DEFAULT_SOURCE)}): {refusal(dict(first))}"
         ) from None

@@ -9,7 +9,7 @@ from lakestream.catalog.topic.topic_table import table_name
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.configs.topic_config import table_namespace
 from lakestream.model.errors import Conflict, UnknownTopicId
-from lakestream.model.table import STREAMS, Namespace
+from lakestream.model.table import STREAMS, Namespace, TableKind
 from lakestream.model.table_errors import NamespaceExists, TableExists
 from lakestream.model.topic import Topic
 from lakestream.storage.tablefile.format.columns import LAST_COLUMN_ID, iceberg_fields
@@ -19,6 +19,12 @@ log = structlog.get_logger(__name__)
 TOPIC_NAME = "lakestream.topic"
 TOPIC_ID = "lakestream.topic-id"
 """A table property that names the topic. Protected like all properties with this prefix."""
+
+KEPT_SUFFIX = "_kept"
+"""Behind the name of a kept table that steps aside."""
+_KEPT = (TableKind.KEPT,)
+_KEPT_AMONG_STREAMS = (TableKind.KEPT, TableKind.ORDINARY)
+"""Nobody may create a table among the streams: an ordinary one was kept, and its grace is over."""
 
 
 class TopicTables:
@@ -44,6 +50,7 @@ class TopicTables:
 
     async def _make(self, topic: Topic) -> None:
         namespace = table_namespace(topic.config) or STREAMS
+        await self._step_aside(namespace, table_name(topic.name, ()))
         name = table_name(topic.name, await self._names_in(namespace))
         prepared = await self._commits.create(
             topic.id,
@@ -68,6 +75,16 @@ class TopicTables:
             await self._commits.abandon(prepared)
             raise
         log.info("table made", topic=topic.name, table=f"{'.'.join(namespace)}.{name}")
+
+    async def _step_aside(self, namespace: Namespace, name: str) -> None:
+        """Rename the kept table of a deleted topic that has this name, so that a living topic can have it."""
+        taken = await self._names_in(namespace)
+        old = await self._store.tables.table(namespace, name)
+        if old is None or old.kind not in (_KEPT_AMONG_STREAMS if namespace == STREAMS else _KEPT):
+            return
+        aside = table_name(f"{name}{KEPT_SUFFIX}", taken)
+        await self._store.tables.rename_table(old.id, namespace, aside)
+        log.warning("kept table steps aside for a new topic", table=f"{'.'.join(namespace)}.{name}", new_name=aside)
 
     async def _move(self, topic: Topic, namespace: Namespace) -> None:
         """Move the table to the namespace in the topic's config, if it is elsewhere."""

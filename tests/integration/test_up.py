@@ -116,9 +116,22 @@ def test_what_the_broker_refuses_is_said_in_a_line(up: Up) -> None:
 def test_who_waits_for_the_pipeline_is_told_that_none_runs(up: Up) -> None:
     up.run("produce", "waiting", text="one\n")
     for arguments in (["compact"], ["quarantine", "retry", "waiting"], ["quarantine", "discard", "waiting"]):
-        done = command(*arguments, "--timeout", "0", "--http", f"http://{up.http}")
+        done = command(*arguments, "--http", f"http://{up.http}")
         assert done.returncode == 1
-        assert "no pipeline is running" in done.stderr and "Java 17" in done.stderr
+        assert "no pipeline is running" in done.stderr and "--no-pipeline" in done.stderr and "Java 17" in done.stderr
+
+
+def test_without_java_every_face_says_so_and_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with Up(tmp_path / "data", pipeline=True) as up:
+        up.run("produce", "waiting", text="one\n")
+        compacted = command("compact", "--http", up.http)
+        status = command("status", "--http", up.http)
+        ready = json.loads(http_get(up.http, "/readyz"))
+        assert (compacted.returncode, status.returncode, ready["ready"]) == (1, 0, True)
+        for said in (compacted.stderr, status.stderr, ready["parts"]["pipeline"]):
+            assert "JAVA_HOME names no Java" in said and "apt install openjdk" in said
+        assert up.stop() == 0
 
 
 def test_status_health_and_metrics_show_what_happened(up: Up) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+import structlog
+
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles, encode_metadata
 from lakestream.catalog.names.lookup import TableNames
@@ -18,7 +20,7 @@ from lakestream.catalog.spec.creation import new_table
 from lakestream.catalog.spec.requests import Once, TableChange, checked_name, located, receipt_of
 from lakestream.catalog.spec.values import Json, Metadata, optional, wanted
 from lakestream.catalog.spec.whole.table import check_offered
-from lakestream.catalog.strangers.guards import check_drop, log_is_read_only
+from lakestream.catalog.strangers.guards import DROPPABLE, check_drop, log_is_read_only
 from lakestream.catalog.topic.topic_table import branch_table, suffix_of
 from lakestream.metadata.rules.missing import shown_table
 from lakestream.metadata.table_store import TableStore
@@ -28,6 +30,8 @@ from lakestream.model.table_errors import CommitConflict, Guarded, InvalidTableC
 from lakestream.model.topic import TopicId
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
+
+log = structlog.get_logger(__name__)
 
 COMMIT_ATTEMPTS_MAX = 4
 """How often a change is applied again after someone else committed, before the client is told to retry."""
@@ -256,3 +260,7 @@ class TableCatalog:
         if pointer.topic is not None:
             with suppress(UnknownTopicId):
                 await self._delete_topic(pointer.topic)
+                table = shown_table(pointer.namespace, pointer.name)
+                log.warning(
+                    "topic deleted by DROP TABLE", table=table, topic_id=pointer.topic.hex(), allowed_by=DROPPABLE
+                )

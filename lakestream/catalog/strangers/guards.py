@@ -52,8 +52,9 @@ def check_drop(metadata: Metadata, name: str) -> None:
     """Raises Guarded unless the table's properties allow dropping it."""
     if (metadata.get("properties") or {}).get(DROPPABLE, "false").lower() != "true":
         raise Guarded(
-            f"{name} is the table of a topic, and dropping it would drop the topic's records: delete the topic with "
-            f"`lakestream topic delete`, or allow it first: ALTER TABLE ... SET TBLPROPERTIES ('{DROPPABLE}'='true')"
+            f"{name} is the table of a topic, and DROP TABLE would delete the topic with all its records. To delete "
+            "the topic, use `lakestream topic delete`. To let DROP TABLE delete the topic, say so first: "
+            f"ALTER TABLE {name} SET TBLPROPERTIES ('{DROPPABLE}'='true')"
         )
 
 
@@ -90,8 +91,9 @@ def _no_append(metadata: Metadata, update: Json) -> str | None:
     summary = wanted(wanted(update, "snapshot", dict), "summary", dict)
     if summary.get("operation", "append") == "append":
         return (
-            "rows are added by producing to the topic with a Kafka client; INSERT from an engine is not supported yet. "
-            "Deleting, updating and rewriting rows of the table is"
+            "it takes no rows by INSERT. Add rows by producing to the topic, with a Kafka client or with "
+            "`lakestream produce TOPIC`: they are in the table within seconds. DELETE, UPDATE, MERGE and rewriting of "
+            "the table's files are allowed"
         )
     if any(summary.get(name, "0") != "0" for name in _EQUALITY_DELETES):
         return "equality deletes would also delete rows that arrive later: use position deletes or deletion vectors"

@@ -1,5 +1,7 @@
-"""Waits for work that the pipeline was asked to do. If no pipeline runs, says so soon, and gives up after a minute."""
+"""Waiting for what the pipeline was asked to do. Where none runs it soon says so, and gives up after a minute; it gives
+up at once where none will come by itself."""
 
+from lakestream.administration.pipeline import START_ONE, PipelineState
 from lakestream.cli.failures import CommandFailed
 from lakestream.cli.output import say
 from lakestream.world.clock import Clock
@@ -8,7 +10,8 @@ _LOOK_SECONDS = 0.3
 _SILENT_SECONDS_MAX = 2.0
 """After this time the user is told what the command waits for."""
 _ABSENT_SECONDS_MAX = 60.0
-"""A pipeline that was just started needs some seconds to claim its work."""
+"""A pipeline that has just been started needs some seconds to claim its work."""
+_LATER = "The pipeline then does what was asked for"
 
 
 class PipelineWait:
@@ -20,12 +23,14 @@ class PipelineWait:
         self._began = self._seen = clock.monotonic()
         self._has_said = False
 
-    async def go_on(self, pipeline: str | None, undone: str) -> None:
-        """Pause until it is time to look again. `pipeline` is the running one, if any; `undone` begins the message of
-        the CommandFailed that is raised when the time is over."""
+    async def go_on(self, pipeline: PipelineState, undone: str) -> None:
+        """Until it is time to look again. `pipeline` is how that is, `undone` what to say where patience is over.
+        Raises CommandFailed then."""
         now = self._clock.monotonic()
-        if pipeline is not None:
+        if pipeline.name is not None:
             self._seen, self._has_said = now, False
+        if pipeline.ruled_out is not None:
+            raise CommandFailed(f"{pipeline.ruled_out}. {_LATER}")
         self._check_absence(now - self._seen)
         if now - self._began > self._patience_seconds:
             raise CommandFailed(f"{undone} after {self._patience_seconds:g} s; the work goes on")
@@ -33,10 +38,7 @@ class PipelineWait:
 
     def _check_absence(self, seconds: float) -> None:
         if seconds > min(_ABSENT_SECONDS_MAX, self._patience_seconds):
-            raise CommandFailed(
-                "no pipeline is running: start one with `lakestream pipeline`, or `lakestream up` without "
-                "--no-pipeline, on a machine that has Java 17 or later. It then does what was asked for"
-            )
+            raise CommandFailed(f"no pipeline is running: {START_ONE}. {_LATER}")
         if seconds > _SILENT_SECONDS_MAX and not self._has_said:
             say("no pipeline is running; waiting for one ...")
             self._has_said = True

@@ -28,7 +28,10 @@ class TopicTable:
         table = f"its table {self.name}" if self.name is not None else "its table, if it had one,"
         if dropped:
             return f"{table} is dropped as well; its files go after the grace (wal.grace_ms)"
-        return f"{table} stays, as an ordinary table"
+        return (
+            f"{table} stays, as an ordinary table. When a new topic needs its name, the pipeline puts _kept behind the "
+            "old table's"
+        )
 
 
 def table_of_topic(gateway: Address, topic: TopicId) -> TopicTable:

@@ -12,10 +12,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from lakestream.administration.compaction import CompactionGoal, CompactionProgress, TopicProgress
+from lakestream.administration.pipeline import PipelineState
 from lakestream.cli.client.gateway_client import ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
-from lakestream.cli.output import print_json, say
+from lakestream.cli.output import counted, print_json, say
 from lakestream.model.place import Tail
 from lakestream.settings.address import Address
 from lakestream.world.clock import SystemClock
@@ -40,7 +41,7 @@ def compact(
     if as_json:
         print_json({"topics": names, "records": goal.records})
     else:
-        say(f"{goal.records} records were brought into the tables of {len(names)} topics")
+        say(f"brought {counted(goal.records, 'record')} into the tables of {counted(len(names), 'topic')}")
 
 
 async def _wait(address: Address, goal: CompactionGoal, waiting: PipelineWait) -> None:
@@ -52,12 +53,12 @@ async def _wait(address: Address, goal: CompactionGoal, waiting: PipelineWait) -
             shown.update(task, completed=goal.records - left)
             if not left:
                 return
-            await waiting.go_on(now.pipeline, f"{left} records are still not in their tables")
+            await waiting.go_on(now.pipeline, f"{counted(left, 'record')} not in tables yet")
 
 
 def _progress(answer: Any) -> CompactionProgress:
     return CompactionProgress(
-        pipeline=answer["pipeline"],
+        pipeline=PipelineState(name=answer["pipeline"], ruled_out=answer["no_pipeline"]),
         topics=tuple(
             TopicProgress(name=topic["name"], tails={part["partition"]: _tail(part) for part in topic["partitions"]})
             for topic in answer["topics"]

@@ -15,10 +15,13 @@ def gateway(
     ] = None,
     http: Http = None,
     allow_insecure: AllowInsecure = None,
+    no_pipeline: Annotated[
+        str | None, typer.Option(hidden=True, help="Why no pipeline was started with this gateway.")
+    ] = None,
     supervised: Supervised = False,
     config: Config = None,
     values: SetValues = None,
 ) -> None:
     """Serve HTTP (the catalog, the registry, metrics, status) until told to stop."""
     loaded = loaded_settings(config, values, data=data, http__listen=http, allow_insecure=allow_insecure)
-    serve_process("gateway", loaded.settings, supervised=supervised)
+    serve_process("gateway", loaded.settings, supervised=supervised, no_pipeline=no_pipeline)

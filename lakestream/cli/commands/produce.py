@@ -19,7 +19,7 @@ from lakestream.cli.client.kafka_records import ConsumedRecord, Header
 from lakestream.cli.client.partitioner import partition_of_key
 from lakestream.cli.failures import CommandFailed, WrongUse
 from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address, pair
-from lakestream.cli.output import in_units, print_json, say
+from lakestream.cli.output import counted, in_units, print_json, say
 from lakestream.model.errors import LakestreamError
 from lakestream.storage.records.header import Codec
 from lakestream.world.clock import Clock, SystemClock
@@ -78,12 +78,12 @@ def produce(
                 shown.advance(task, size)
             sender.flush()
         except LakestreamError:
-            say(f"{sender.acknowledged} records were acknowledged before this:")
+            say(f"{counted(sender.acknowledged, 'record')} acknowledged before this:")
             raise
     if as_json:
         print_json({"topic": topic, "records": sender.acknowledged, "bytes": sender.bytes})
     else:
-        print(f"{sender.acknowledged} records, {in_units(sender.bytes)} to {topic}")
+        print(f"{counted(sender.acknowledged, 'record')}, {in_units(sender.bytes)} to {topic}")
 
 
 class Sender:

@@ -22,12 +22,13 @@ from urllib.parse import quote
 
 import typer
 
+from lakestream.administration.pipeline import PipelineState
 from lakestream.cli.client.gateway_client import CATALOG_PATH, UNLISTED, ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.engines.duckdb_secret import secret_statement
 from lakestream.cli.failures import CommandFailed, WrongUse
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address, loaded_settings
-from lakestream.cli.output import print_json, print_table, say
+from lakestream.cli.output import counted, print_json, print_table, say
 from lakestream.settings.address import Address
 from lakestream.world.clock import SystemClock
 
@@ -94,7 +95,7 @@ def export(
         for record in chain(first, records):
             out.write(json.dumps(record, ensure_ascii=False) + "\n")
             count += 1
-    say(f"{count} records were written to {file}; mend their values, then: quarantine retry {topic} --from {file}")
+    say(f"wrote {counted(count, 'record')} to {file}; mend the values, then: quarantine retry {topic} --from {file}")
 
 
 @app.command()
@@ -128,7 +129,7 @@ def retry(
     if as_json:
         print_json({"repaired": repaired, "remaining": remaining})
     else:
-        say(f"{repaired} records are rows of the table now; {remaining} are still set aside")
+        say(f"made rows of {counted(repaired, 'record')}; still set aside: {remaining}")
 
 
 @app.command()
@@ -146,7 +147,7 @@ def discard(
     if as_json:
         print_json({"remaining": answer["remaining"]})
     else:
-        say(f"done; {answer['remaining']} are still set aside")
+        say(f"done; still set aside: {answer['remaining']}")
 
 
 def _repair(address: Address, topic: str, request: dict[str, Any], timeout: float) -> Any:
@@ -161,7 +162,8 @@ async def _answer(address: Address, repair: str, waiting: PipelineWait) -> Any:
             return found
         if found["state"] == "failed":
             raise CommandFailed(f"it could not be done: {found['reason']}")
-        await waiting.go_on(found["pipeline"], "there is no answer")
+        pipeline = PipelineState(name=found["pipeline"], ruled_out=found["no_pipeline"])
+        await waiting.go_on(pipeline, "there is no answer")
 
 
 def _opened(file: Path) -> TextIO:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from lakestream.cli.options import AsJson, Config, SetValues, loaded_settings
-from lakestream.cli.output import print_json, print_table, say
+from lakestream.cli.output import print_json, print_table
 from lakestream.settings.describe import reference_page, setting_rows
 
 
@@ -25,5 +25,3 @@ def settings(
         print_json([row._asdict() for row in rows])
         return
     print_table(["setting", "value", "source", "meaning"], rows)
-    for name in loaded.unknown_variables:
-        say(f"note: the variable {name} is no setting and has no effect")

@@ -10,14 +10,18 @@ of them, and Spark takes ten seconds to start.
 """
 
 import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
 from lakestream.cli.client.gateway_client import CATALOG_PATH, ask_gateway
+from lakestream.cli.client.table_wait import wait_for_table
 from lakestream.cli.engines.duckdb_secret import secret_statement
-from lakestream.cli.failures import WrongUse
+from lakestream.cli.failures import MissingTable, WrongUse
 from lakestream.cli.options import Config, Http, SetValues, http_address, loaded_settings
 from lakestream.cli.output import say
 
@@ -49,7 +53,8 @@ def sql(
         say("starting Spark, which takes ten seconds ...")
         from lakestream.table.spark.query import ask_spark
 
-        asked = ask_spark(
+        ask = partial(
+            ask_spark,
             uri,
             query,
             master=settings.spark.master,
@@ -60,9 +65,18 @@ def sql(
         secret = secret_statement(settings.objects_url, settings.objects_options, os.environ)
         from lakestream.cli.engines.sql_duckdb import ask_duckdb
 
-        asked = ask_duckdb(uri, query, secret=secret)
+        ask = partial(ask_duckdb, uri, query, secret=secret)
     from lakestream.cli.engines.sql_answer import print_csv_rows, print_json_rows, print_rows
 
     show = print_json_rows if as_json else print_csv_rows if as_csv else print_rows
-    with asked as answer:
+    try:
+        _show(ask, show)
+    except MissingTable as missing:
+        if not wait_for_table(address, missing.name):
+            raise
+        _show(ask, show)
+
+
+def _show(ask: Callable[[], AbstractContextManager[Any]], show: Callable[[Any], None]) -> None:
+    with ask() as answer:
         show(answer)

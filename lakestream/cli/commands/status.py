@@ -7,7 +7,7 @@ import typer
 
 from lakestream.cli.client.gateway_client import STATUS_PATH, ask_gateway
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
-from lakestream.cli.output import in_units, print_json, print_table, say
+from lakestream.cli.output import counted, in_units, print_json, print_table, say
 
 
 def status(
@@ -59,51 +59,53 @@ def _say_what_is_missing(topic: Any) -> None:
 def _print_tables(found: Any) -> None:
     wal = found["wal"]
     print_table(
-        [
-            "table",
-            ">lag records",
-            ">lag bytes",
-            ">lag",
-            ">promised",
-            ">debt",
-            ">files",
-            ">bytes",
-            ">over one copy",
-            "last commit",
-        ],
+        ["table", ">lag records", ">promised", ">files", ">bytes", ">over one copy", "last commit"],
         [_table_row(topic["name"], topic["table"]) for topic in found["topics"]],
         title=f"tables  pipeline {'running' if found['pipeline'] else 'not running'}  "
-        f"wal {in_units(wal['bytes'])}, of which {in_units(wal['bytes_over_one_copy'])} over one copy",
+        f"wal {in_units(wal['bytes'])}{_kept_for_grace(wal)}",
     )
+    if found["pipeline_problem"] is not None:
+        say(found["pipeline_problem"])
     for topic in found["topics"]:
         if "error" in topic["table"]:
             say(f"table of {topic['name']}: {topic['table']['error']}")
         if set_aside := topic["table"].get("quarantined_records"):
-            say(f"{set_aside} records of {topic['name']} are set aside: `lakestream quarantine show {topic['name']}`")
+            name = topic["name"]
+            say(f"{name} has {counted(set_aside, 'record')} set aside: `lakestream quarantine show {name}`")
     if wal["overdue_segments"]:
         say(f"{len(wal['overdue_segments'])} WAL objects should have been deleted: is a broker running?")
 
 
 def _table_row(topic: str, table: Any) -> tuple[object, ...]:
-    lag = (
-        table["lag_records"],
-        in_units(table["lag_bytes"]),
-        f"{table['lag_seconds']:.1f} s",
-        f"{table['freshness']}, late" if table["late"] else table["freshness"],
-        table["debt_spans"],
-    )
+    lag = (_lag(table), f"{table['freshness']}, late" if table["late"] else table["freshness"])
     if table["table"] is None:
         return (f"{topic} has none yet", *lag, None, None, None, None)
     shown = _shown(topic, table)
     if "error" in table:
         return (shown, *lag, None, None, None, "damaged")
-    own = (
-        table["files"],
-        in_units(table["bytes"]),
-        f"{in_units(table['bytes_over_one_copy'])} ({table['copies']:.2f}x)",
-        _time(table["last_commit_ms"]),
-    )
+    own = (table["files"], in_units(table["bytes"]), _over_one_copy(table), _time(table["last_commit_ms"]))
     return (shown, *lag, *own)
+
+
+def _lag(table: Any) -> str:
+    """12 (1.2 KiB, 4.1 s)"""
+    records = str(table["lag_records"])
+    return (
+        f"{records} ({in_units(table['lag_bytes'])}, {table['lag_seconds']:.1f} s)" if table["lag_records"] else records
+    )
+
+
+def _over_one_copy(table: Any) -> str:
+    """Without what lies in the WAL too: that goes by itself, and every young table has it."""
+    beside = table["bytes_over_one_copy"] - table["bytes_in_wal_too"]
+    return f"{in_units(beside)} ({1 + beside / table['bytes']:.2f}x)" if beside and table["bytes"] else in_units(beside)
+
+
+def _kept_for_grace(wal: Any) -> str:
+    if not wal["bytes_over_one_copy"]:
+        return ""
+    kept, minutes = in_units(wal["bytes_over_one_copy"]), wal["grace_ms"] / 60_000
+    return f", of which {kept} not needed any more: deleted after the grace of {minutes:.3g} min"
 
 
 def _shown(topic: str, table: Any) -> str:

@@ -23,6 +23,10 @@ from lakestream.settings.serving import check_listeners
 from lakestream.world.clock import SystemClock
 
 BROKERS_MAX = 64
+NOT_WANTED = (
+    "no pipeline is running: `lakestream up` was started with --no-pipeline. Start it again without, or start "
+    "`lakestream pipeline` beside it, on a machine that has Java 17 or later"
+)
 
 Flags = Callable[..., list[str]]
 """Returns arguments that pass the settings on to a part, with changes."""
@@ -56,8 +60,6 @@ def up(
     loaded = loaded_settings(
         config, values, data=data, kafka__listeners=kafka, http__listen=http, allow_insecure=allow_insecure
     )
-    for name in loaded.unknown_variables:
-        say(f"note: the variable {name} is no setting and has no effect")
     settings = loaded.settings
     check_listeners(settings)
     refuse_memory(settings)
@@ -69,10 +71,12 @@ async def _supervise(settings: Settings, brokers: int, flags: Flags, *, pipeline
     lock = await lock_data(settings.data_folder, clock)
     listeners = _listeners(settings, brokers)
     http = chosen(settings.http.listen, option="--http")
+    no_pipeline = _no_pipeline(wanted=pipeline)
+    known = [] if no_pipeline is None else ["--no-pipeline", no_pipeline]
     parts = [
         *(_broker_part(settings.broker.id + number, listen, flags) for number, listen in enumerate(listeners)),
-        Part(name="gateway", command=_command("gateway", flags(http__listen=http))),
-        *(_pipeline_parts(flags) if pipeline else ()),
+        Part(name="gateway", command=_command("gateway", [*known, *flags(http__listen=http)])),
+        *([_pipeline_part(flags)] if no_pipeline is None else ()),
     ]
     shown = ",".join(_shown(settings, listen) for listen in listeners)
     ready_line = f"lakestream ready  kafka={shown}  http=http://{http}"
@@ -103,12 +107,18 @@ def _broker_part(broker_id: int, listeners: tuple[Address, ...], flags: Flags) -
     return Part(name=f"broker {broker_id}", command=_command("broker", own))
 
 
-def _pipeline_parts(flags: Flags) -> list[Part]:
-    """Empty without Java: the log runs all the same."""
-    if (problem := missing_java()) is not None:
-        say(f"note: topics have no tables here. {problem}")
-        return []
-    return [Part(name="pipeline", command=_command("pipeline", flags()), background=True)]
+def _no_pipeline(*, wanted: bool) -> str | None:
+    """Why no pipeline is started; None where one is. Without Java the log runs all the same."""
+    if not wanted:
+        return NOT_WANTED
+    if (problem := missing_java()) is None:
+        return None
+    say(f"note: topics have no tables here. {problem}")
+    return f"no pipeline is running: {problem}"
+
+
+def _pipeline_part(flags: Flags) -> Part:
+    return Part(name="pipeline", command=_command("pipeline", flags()), background=True)
 
 
 def _command(process: str, flags: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from shlex import quote
 
+from lakestream.cli.engines.duckdb_extensions import EXTENSIONS, duckdb_version, extension_path, packages
 from lakestream.cli.engines.duckdb_secret import secret_statement
 from lakestream.table.spark.catalog import CATALOG, catalog_settings, library_settings
 from lakestream.table.spark.remote_files import remote_files
@@ -38,16 +39,25 @@ def duckdb_text(lake: Lake) -> str:
     named_keys = {name: f"<AWS_{name.upper()}>" for name in ("access_key_id", "secret_access_key")}
     secret = secret_statement(lake.objects_url, {**lake.open_options, **named_keys}, {})
     statements = [
-        "INSTALL avro",
-        "INSTALL httpfs",
-        "INSTALL iceberg",
+        *(f"INSTALL {name}" for name in EXTENSIONS),
         "LOAD iceberg",
         *([secret] if secret else []),
         f"ATTACH '' AS {CATALOG} (TYPE iceberg, ENDPOINT '{lake.catalog_uri}', AUTHORIZATION_TYPE 'none')",
         f"USE {CATALOG}.streams",
         "SHOW TABLES",
     ]
-    return "".join(f"{statement};\n" for statement in statements)
+    return _duckdb_heading() + "".join(f"{statement};\n" for statement in statements)
+
+
+def _duckdb_heading() -> str:
+    """Which version this is for, and what to do where it cannot download its extensions."""
+    lines = [
+        f"For DuckDB {duckdb_version()}. Where it cannot reach extensions.duckdb.org, its extensions come from PyPI:",
+        f"  pip install {' '.join(packages())}",
+        "and these lines take the place of INSTALL and LOAD below:",
+        *(f"  LOAD '{extension_path(name)}';" for name in EXTENSIONS),
+    ]
+    return "".join(f"-- {line}\n" for line in lines)
 
 
 def pyiceberg_text(lake: Lake) -> str:

@@ -10,11 +10,12 @@ from typing import Any
 from urllib.parse import quote
 
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 
 from lakestream.cli.client.gateway_client import CATALOG_PATH, STATUS_PATH, UNLISTED, ask_gateway
 from lakestream.cli.client.kafka_batches import TopicBatches
 from lakestream.cli.client.kafka_client import KafkaClient
+from lakestream.cli.output import say
 from lakestream.model.errors import LakestreamError
 from lakestream.settings.address import Address
 from lakestream.settings.model import Settings
@@ -29,27 +30,35 @@ def verify_on_spark(
     """The verdict on each topic, by its name. `topics` are those of /admin/status that have a table."""
     verdicts: dict[str, dict[str, Any]] = {}
     records = sum(max(0, part["tabled_until"] - part["log_start"]) for one in topics for part in one["partitions"])
-    with (
-        lake_session(
+    with _progress() as shown:
+        task = shown.add_task("starting Spark", total=None)
+        with lake_session(
             f"http://{gateway}{CATALOG_PATH}",
             name="lakestream-verify",
             master=settings.spark.master,
             files=remote_files(settings.objects_url, settings.objects_options),
             headers=UNLISTED,
-        ) as spark,
-        Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as shown,
-    ):
-        task = shown.add_task("verifying", total=records)
-        for topic in topics:
-            shown.update(task, description=f"verifying {topic['name']}")
-            try:
-                asked = _to_verify(gateway, client, topic, settings.objects_options)
-                found = verify_topic(spark, asked, lambda done: shown.advance(task, done))
-            except LakestreamError as error:  # one damaged table does not hide the others
-                verdicts[topic["name"]] = _unverified(topic, str(error))
-            else:
-                verdicts[topic["name"]] = asdict(found)
+        ) as spark:
+            shown.update(task, total=records)
+            for number, topic in enumerate(topics, start=1):
+                said = f"verifying {topic['name']}, topic {number} of {len(topics)}"
+                shown.update(task, description=said)
+                if shown.disable:
+                    say(f"{said} ...")
+                try:
+                    asked = _to_verify(gateway, client, topic, settings.objects_options)
+                    found = verify_topic(spark, asked, lambda done: shown.advance(task, done))
+                except LakestreamError as error:  # one damaged table hides none of the others
+                    verdicts[topic["name"]] = _unverified(topic, str(error))
+                else:
+                    verdicts[topic["name"]] = asdict(found)
     return verdicts
+
+
+def _progress() -> Progress:
+    """With a clock that goes on while Spark says nothing."""
+    columns = (SpinnerColumn(), *Progress.get_default_columns(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True)
 
 
 def _to_verify(gateway: Address, client: KafkaClient, topic: Any, options: Mapping[str, str]) -> TopicToVerify:

@@ -36,6 +36,9 @@ def print_rows(answer: pa.RecordBatchReader) -> None:
             break
         shown.append([_cell(value) for value in row])
     columns = [_heading(field) for field in answer.schema]
+    if not columns:
+        say("done")
+        return
     print_table(columns, shown)
     if more:
         say(f"these are the first {ROWS_SHOWN_MAX:,} rows; --csv and --json print all, LIMIT fewer")
@@ -53,7 +56,8 @@ def print_json_rows(answer: pa.RecordBatchReader) -> None:
 
 
 def print_csv_rows(answer: pa.RecordBatchReader) -> None:
-    sys.stdout.write(csv_line(answer.schema.names))
+    if answer.schema.names:
+        sys.stdout.write(csv_line(answer.schema.names))
     for row in _rows(answer):
         sys.stdout.write(csv_line([_cell(value) for value in row]))
     sys.stdout.flush()

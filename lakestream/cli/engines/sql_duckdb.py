@@ -4,18 +4,15 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, files
 from itertools import groupby
 
 import duckdb
 import pyarrow as pa
 
-from lakestream.cli.failures import CommandFailed, WrongUse
+from lakestream.cli.engines.duckdb_extensions import EXTENSIONS, extension_path
+from lakestream.cli.failures import CommandFailed, MissingTable, WrongUse
 
-_EXTENSIONS = ("avro", "httpfs", "iceberg")
-"""In the order of their dependencies."""
 _ROWS_PER_BATCH = 10_000
-_INSERT = "INSERT"
 _INTERRUPTED = "Query interrupted"
 """DuckDB's message for Ctrl-C."""
 _WRAPPED = re.compile(r'"exception_message":("(?:[^"\\]|\\.)*")')
@@ -23,6 +20,7 @@ _WRAPPED = re.compile(r'"exception_message":("(?:[^"\\]|\\.)*")')
 _FROM_THE_CATALOG = re.compile(r'"message":("(?:[^"\\]|\\.)*")|^ *message: (.+)$', re.MULTILINE)
 _DOTTED_NAMESPACE = "NameListToString"
 """Part of DuckDB's message about a name with more than three parts."""
+_MISSING_TABLE = re.compile(r"Table with name (.+) does not exist!")
 _SIGNS_OF_S3 = ("s3://", "amazonaws.com", "HTTP 403")
 """Parts of DuckDB's messages when it cannot reach files there."""
 
@@ -32,14 +30,18 @@ def ask_duckdb(
     uri: str, query: str, *, secret: str | None = None, headers: Mapping[str, str] | None = None
 ) -> Iterator[pa.RecordBatchReader]:
     """The answer to `query`, with the catalog at `uri` attached as `lake` and the topics' tables as the default schema.
-    `headers` are sent to the catalog; `secret` gives access to the files (duckdb_secret.py)."""
+    `headers` are sent to the catalog; `secret` gives access to the files (duckdb_secret.py). Raises MissingTable,
+    CommandFailed."""
     _check_is_one(query)
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
         try:
             _attach(connection, uri, secret, headers or {})
-            yield connection.execute(query).to_arrow_reader(_ROWS_PER_BATCH)
+            answer = connection.execute(query).to_arrow_reader(_ROWS_PER_BATCH)
+            yield _without_nothing(answer) if _may_answer_nothing(query) else answer
         except (duckdb.Error, pa.ArrowInvalid) as error:
-            raise CommandFailed(advice(str(error), query)) from None
+            if (missing := _MISSING_TABLE.search(str(error))) is not None:
+                raise MissingTable(missing[1]) from None
+            raise CommandFailed(advice(str(error))) from None
         except RuntimeError as error:
             if _INTERRUPTED not in str(error):
                 raise
@@ -58,9 +60,20 @@ def _check_is_one(query: str) -> None:
         raise WrongUse(f"the query has {count} statements: give one, and call `lakestream sql` for each")
 
 
+def _may_answer_nothing(query: str) -> bool:
+    """CREATE SCHEMA does, CREATE TABLE AS answers with a count."""
+    return duckdb.ExpectedResultType.NOTHING in duckdb.extract_statements(query)[-1].expected_result_type
+
+
+def _without_nothing(answer: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """DuckDB answers with a column `Count` without rows where there is nothing to answer: no column, then."""
+    found = answer.read_all()
+    return (found if found.num_rows else pa.table({})).to_reader()
+
+
 def _attach(connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None, headers: Mapping[str, str]) -> None:
-    for name in _EXTENSIONS:
-        connection.execute(f"LOAD {_quoted(_extension(name))}")
+    for name in EXTENSIONS:
+        connection.execute(f"LOAD {_quoted(extension_path(name))}")
     if secret is not None:
         connection.execute(secret)
     connection.execute("SET TimeZone = 'UTC'")
@@ -70,21 +83,6 @@ def _attach(connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None,
         options.append(f"EXTRA_HTTP_HEADERS MAP {{{pairs}}}")
     connection.execute(f"ATTACH '' AS lake ({', '.join(options)})")
     connection.execute("USE lake.streams")
-
-
-def _extension(name: str) -> str:
-    """The path of an extension that fits this DuckDB."""
-    package = f"duckdb-extension-{name}"
-    try:
-        found = [file for file in files(package) or () if file.name == f"{name}.duckdb_extension"]
-    except PackageNotFoundError:
-        found = []
-    fitting = [file for file in found if f"v{duckdb.__version__}" in file.parts]
-    if not fitting:
-        raise CommandFailed(
-            f"DuckDB {duckdb.__version__} needs its extension '{name}': pip install {package}=={duckdb.__version__}"
-        )
-    return str(fitting[0].locate())
 
 
 def _quoted(text: str) -> str:
@@ -104,7 +102,7 @@ def _catalogs_words(said: str) -> str | None:
         return None  # cut in the middle
 
 
-def advice(said: str, query: str) -> str:
+def advice(said: str) -> str:
     """DuckDB's message, with advice if the message alone does not help."""
     said = _catalogs_words(said) or said.strip()
     if any(sign in said for sign in _SIGNS_OF_S3):
@@ -114,14 +112,4 @@ def advice(said: str, query: str) -> str:
         )
     if _DOTTED_NAMESPACE in said:
         return f'{said}\nDuckDB takes the namespace of a table in quotes where it has dots: lake."sales.eu".orders'
-    if "does not exist" in said:
-        return (
-            f"{said}\n`lakestream sql 'SHOW TABLES'` lists the tables. While a pipeline runs, a new topic gets its "
-            "table within seconds; `lakestream topic describe TOPIC` says what it is called"
-        )
-    if query.lstrip()[: len(_INSERT)].upper() == _INSERT:
-        return (
-            f"{said}\nIf this is the table of a topic: it takes no rows by INSERT. Produce them to the topic "
-            "(`lakestream produce TOPIC`), and they are in the table within seconds"
-        )
     return said

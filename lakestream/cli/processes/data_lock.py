@@ -14,6 +14,11 @@ from lakestream.world.clock import Clock
 _NAME = "lock"
 _WAIT_SECONDS_MAX = 30.0
 _LOOK_SECONDS = 0.1
+_REASONS: dict[type[OSError], str] = {
+    FileExistsError: "it is a file. Name a folder with --data",
+    NotADirectoryError: "a part of its path is a file. Name a folder with --data",
+    PermissionError: "this user may not write there. Change who may, or name another folder with --data",
+}
 
 
 async def lock_data(folder: Path, clock: Clock) -> int:
@@ -53,7 +58,7 @@ def _sign(descriptor: int, folder: Path) -> None:
 
 
 def _unusable(folder: Path, error: OSError) -> CommandFailed:
-    return CommandFailed(f"the data folder {folder} cannot be used: {error.strerror}")
+    return CommandFailed(f"the data folder {folder} cannot be used: {_REASONS.get(type(error)) or error.strerror}")
 
 
 def _taken(descriptor: int) -> bool:

@@ -13,4 +13,7 @@ def missing_java() -> str | None:
     if home is None and shutil.which("java") is not None:
         return None
     where = "JAVA_HOME names no Java" if home is not None else "no Java was found"
-    return f"{where}: tables are made by Spark, which needs Java 17 or later. Install one, and start again"
+    return (
+        f"{where}: tables are made by Spark, which needs Java 17 or later. Install one (Debian and Ubuntu: "
+        "apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), and start again"
+    )

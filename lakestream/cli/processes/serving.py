@@ -13,13 +13,13 @@ from lakestream.settings.model import Settings
 from lakestream.settings.serving import check_listeners
 
 
-def serve_process(process: str, settings: Settings, *, supervised: bool) -> None:
-    """Run the named process until it is told to stop."""
+def serve_process(process: str, settings: Settings, *, supervised: bool, **known: str | None) -> None:
+    """Run the named process until it is told to stop. `known` is what this process alone has to know."""
     check_listeners(settings)
     refuse_memory(settings)
     for listener, option in _listeners(process, settings):
         refuse_taken(listener, option=option)
-    _entry(process)(settings, supervised=supervised)
+    _entry(process)(settings, supervised=supervised, **known)
 
 
 def _entry(process: str) -> Callable[..., None]:

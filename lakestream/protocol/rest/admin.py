@@ -42,7 +42,9 @@ def _cluster_json(status: ClusterStatus) -> dict[str, Any]:
         "cluster_id": status.cluster_id,
         "metadata": status.metadata,
         "brokers": [_broker_json(broker) for broker in status.brokers],
-        "pipeline": status.pipeline,
+        "pipeline": status.pipeline.name,
+        "no_pipeline": status.pipeline.ruled_out,
+        "pipeline_problem": status.pipeline.problem,
         "wal": asdict(status.wal),
         "topics": [_topic_json(topic) for topic in status.topics],
     }

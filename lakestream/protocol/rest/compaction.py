@@ -41,7 +41,8 @@ async def _asked(requests: CompactionRequests, body: bytes) -> dict[str, Any]:
 
 def _progress_json(progress: CompactionProgress) -> dict[str, Any]:
     return {
-        "pipeline": progress.pipeline,
+        "pipeline": progress.pipeline.name,
+        "no_pipeline": progress.pipeline.ruled_out,
         "topics": [
             {
                 "name": topic.name,

@@ -26,7 +26,7 @@ class GatewayPages:
         brokers = await processes.brokers()
         texts = await asyncio.gather(*map(self._brokers.metrics, brokers))
         found = {str(broker.id): text for broker, text in zip(brokers, texts, strict=True) if text is not None}
-        pipeline = await self._brokers.pipeline_metrics(await processes.pipeline())
+        pipeline = await self._brokers.pipeline_metrics((await processes.pipeline()).name)
         lags = table_lags_page(await self._administration.lags.longest_first())
         copies = table_copies_page(await self._administration.copies.bytes_in_wal_too())
         return merged_metrics(found, pipeline) + lags + copies

@@ -1,11 +1,11 @@
 """/healthz, /readyz and /metrics: the same three on every process.
 
 /healthz   200 while the process answers at all
-/readyz    200 when every part is ready, 503 otherwise; which one is not is in the body
+/readyz    200 when every part that the process needs is ready, 503 otherwise; the body has the state of every part
 /metrics   Prometheus text
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
@@ -27,13 +27,15 @@ def state_of(problem: str | None) -> str:
     return READY if problem is None else problem
 
 
-def health_routes(parts: Parts, metrics: MetricsText) -> list[AccessRoute]:
+def health_routes(parts: Parts, metrics: MetricsText, *, dispensable: Collection[str] = ()) -> list[AccessRoute]:
+    """`dispensable` names parts without which the process is ready all the same."""
+
     async def healthz(request: Request) -> Response:
         return PlainTextResponse("ok\n")
 
     async def readyz(request: Request) -> Response:
         states = await parts()
-        ready = all(state == READY for state in states.values())
+        ready = all(state == READY for name, state in states.items() if name not in dispensable)
         return JSONResponse({"ready": ready, "parts": dict(states)}, status_code=200 if ready else 503)
 
     async def exposition(request: Request) -> Response:

@@ -77,7 +77,8 @@ class _Faces:
         found = await self._repairs.outcome(id)
         return {
             "state": found.state.name.lower(),
-            "pipeline": found.pipeline,
+            "pipeline": found.pipeline.name,
+            "no_pipeline": found.pipeline.ruled_out,
             **({} if found.counts is None else asdict(found.counts)),
             **({} if found.reason is None else {"reason": found.reason}),
         }

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
-from tests.integration.catalog.engines import duckdb_alone
 from tests.integration.tables.lake import RunningLake, running_lake
 from tests.spark_session import missing_spark
 
@@ -45,10 +45,12 @@ def test_pyiceberg_lists_the_tables(lake: RunningLake, tmp_path: Path) -> None:
 
 
 def test_duckdb_lists_the_tables(lake: RunningLake) -> None:
-    statements = [one for one in text(lake, "duckdb").splitlines() if not one.startswith(("INSTALL", "LOAD"))]
-    with duckdb_alone() as connection:  # its extensions come with packages: there is nowhere to download them from
-        *first, last = statements
-        for statement in first:
+    """By the lines for where extensions cannot be downloaded, as is the case here."""
+    lines = text(lake, "duckdb").splitlines()
+    loads = [line.removeprefix("--   ") for line in lines if line.startswith("--   LOAD")]
+    *others, last = [line for line in lines if not line.startswith(("--", "INSTALL", "LOAD"))]
+    with duckdb.connect() as connection:
+        for statement in (*loads, *others):
             connection.execute(statement)
         assert ("orders",) in connection.execute(last).fetchall()
 

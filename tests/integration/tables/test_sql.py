@@ -86,7 +86,7 @@ def test_a_table_on_a_screen_ends_and_says_how_to_get_the_rest(lake: RunningLake
         ("SELECT 1 / 'a'", "Could not convert"),
         ("SELECT * FROM lake.sales.eu.nobody", 'lake."sales.eu".orders'),
         ("CREATE TABLE lake.streams.mine (a INT)", "error: streams.mine: tables of this namespace belong to topics"),
-        ("DROP TABLE shop_orders", "error: streams.shop_orders is the table of a topic, and dropping it"),
+        ("DROP TABLE shop_orders", "error: streams.shop_orders is the table of a topic, and DROP TABLE would delete"),
         ("INSERT INTO shop_orders SELECT * FROM shop_orders", "error: add-snapshot is refused on the table of a topic"),
     ],
 )
@@ -95,6 +95,25 @@ def test_what_cannot_be_answered_says_why(lake: RunningLake, query: str, advice:
     assert done.returncode == 1
     assert advice in done.stderr
     assert "Traceback" not in done.stderr and "TransactionContext" not in done.stderr
+
+
+@pytest.mark.parametrize("query", ["SELECT * FROM nobody", "INSERT INTO nobody SELECT 1"])
+def test_a_missing_table_is_told_how_tables_are_found_and_not_what_duckdb_guesses(
+    lake: RunningLake, query: str
+) -> None:
+    done = lake.command("sql", query)
+    assert done.returncode == 1
+    assert "there is no table 'nobody'" in done.stderr
+    assert "SHOW TABLES" in done.stderr and "lakestream topic describe" in done.stderr
+    assert "Did you mean" not in done.stderr and "lakestream produce" not in done.stderr
+
+
+def test_a_statement_without_an_answer_is_done(lake: RunningLake) -> None:
+    made = lake.command("sql", "CREATE SCHEMA lake.made")
+    assert (made.returncode, made.stdout, made.stderr) == (0, "", "done\n")
+    assert lake.json("sql", "DROP SCHEMA lake.made") == []
+    filled = lake.command("sql", "CREATE TEMP TABLE t AS SELECT * FROM range(3)")
+    assert filled.stdout.split() == ["Count", "3"]
 
 
 def test_several_statements_are_refused_whatever_they_would_answer(lake: RunningLake) -> None:
@@ -151,5 +170,5 @@ def test_json_and_csv_exclude_each_other(lake: RunningLake) -> None:
 def test_who_inserts_into_a_topic_is_told_to_produce(lake: RunningLake) -> None:
     done = lake.command("sql", "INSERT INTO shop_orders SELECT * FROM shop_orders")
     assert done.returncode == 1
-    assert "takes no rows by INSERT" in done.stderr
-    assert "lakestream produce" in done.stderr
+    assert done.stderr.count("takes no rows by INSERT") == done.stderr.count("`lakestream produce TOPIC`") == 1
+    assert done.stderr.endswith("the table's files are allowed\n")

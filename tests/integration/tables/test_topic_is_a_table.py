@@ -52,6 +52,13 @@ def folders(up: Up) -> set[str]:
     return {file.relative_to(up.data / "objects" / "tables").parts[0] for file in files}
 
 
+def test_who_asks_at_once_waits_for_the_table(up: Up) -> None:
+    up.run("produce", "at-once", text="first\n")
+    query = "SELECT decode(__value) AS value FROM at_once"
+    done = command("sql", query, "--csv", "--http", up.http)
+    assert (done.returncode, done.stdout) == (0, "value\nfirst\n"), done.stderr
+
+
 def test_every_record_is_a_row_and_reads_back_equal_in_every_part(up: Up) -> None:
     up.run("topic", "create", "orders", "--partitions", str(PARTITIONS))
     for number, codec in enumerate(CODECS):

@@ -74,7 +74,8 @@ def test_a_whole_lake_passes_and_says_what_was_compared(lake: RunningLake) -> No
     assert by_name["empty"]["problems"] == []
     with duckdb_on(lake.uri) as duckdb:  # the log's head is of before: it is read by a schema that is no longer current
         duckdb.execute("ALTER TABLE lake.streams.orders ADD COLUMN note VARCHAR")
-    assert "same" in lake.command("verify", "orders").stdout
+    printed = lake.command("verify", "orders")
+    assert "same" in printed.stdout and "verifying orders, topic 1 of 1 ..." in printed.stderr
 
 
 def test_records_that_were_deleted_are_not_missed(lake: RunningLake) -> None:

@@ -1,12 +1,14 @@
 """The goal of a compaction that someone asked for: what was in the topics then, and nothing that came later."""
 
 from lakestream.administration.compaction import CompactionGoal, CompactionProgress, TopicProgress
+from lakestream.administration.pipeline import PipelineState
 from lakestream.model.place import Tail
 
 
 def progress(**topics: dict[int, Tail]) -> CompactionProgress:
     return CompactionProgress(
-        pipeline=None, topics=tuple(TopicProgress(name=name, tails=tails) for name, tails in topics.items())
+        pipeline=PipelineState(name=None),
+        topics=tuple(TopicProgress(name=name, tails=tails) for name, tails in topics.items()),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 
 import pytest
 
+from lakestream.administration.pipeline import Pipelines
 from lakestream.administration.repairs import NoRepair, RepairCounts, RepairRequest, RepairRequests
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
@@ -25,7 +26,7 @@ def run(scenario: Callable[[MetadataStore, RepairRequests], Coroutine[None, None
         ids = Ids(clock, SystemChance())
         store = await open_store("sqlite:///:memory:", clock=clock, ids=ids)
         await store.create_topic(TopicSpec(id=TOPIC, name="orders", partitions=1))
-        await scenario(store, RepairRequests(store, ids))
+        await scenario(store, RepairRequests(store, ids, Pipelines(store)))
         await store.close()
 
     asyncio.run(with_store())

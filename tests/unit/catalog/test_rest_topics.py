@@ -1,6 +1,7 @@
 """Topics' tables over REST: guarded, with their log beside them."""
 
 import pytest
+from structlog.testing import capture_logs
 
 from lakestream.catalog.manifests.manifests import decode_manifest_list
 from lakestream.catalog.spec.values import Json
@@ -308,8 +309,12 @@ def test_dropping_needs_leave_and_takes_the_topic_along() -> None:
         pointer = await face.make_topic()
         error = await face.refused("DELETE", f"{TABLES}/orders", status=403)
         assert "topic delete" in error["message"]
+        assert "To let DROP TABLE delete the topic" in error["message"] and "lakestream.droppable" in error["message"]
         await face.ask("POST", f"{TABLES}/orders", set_property("lakestream.droppable", "true"))
-        await face.ask("DELETE", f"{TABLES}/orders", status=204)
+        with capture_logs() as said:
+            await face.ask("DELETE", f"{TABLES}/orders", status=204)
+        [event] = [one for one in said if one["event"] == "topic deleted by DROP TABLE"]
+        assert (event["table"], event["topic_id"]) == ("streams.orders", (pointer.topic or b"").hex())
         assert (await face.store.topics()).topics == ()
         assert await face.store.tables.table_of_topic(pointer.topic or b"") is None
         await face.refused("GET", f"{TABLES}/orders__log", status=404)

@@ -102,6 +102,14 @@ def test_a_disk_that_is_full_is_one_line() -> None:
     assert done.stderr == "error: [Errno 28] No space left on device\n"
 
 
+def test_a_data_folder_that_is_a_file_is_said_to_be_one(lakestream: Command, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine")
+    for data, reason in (("notes", "it is a file"), ("notes/data", "a part of its path is a file")):
+        done = lakestream("up", "--data", data, "--kafka", "127.0.0.1:0", "--http", "127.0.0.1:0")
+        assert done.returncode == 1
+        assert "notes" in done.stderr and f"{reason}. Name a folder with --data" in done.stderr
+
+
 def test_settings_are_printed_with_their_sources(lakestream: Command, tmp_path: Path) -> None:
     (tmp_path / "lakestream.toml").write_text("[wal]\nlinger_ms = 7\n")
     rows = {row["name"]: row for row in json.loads(lakestream("settings", "--json").stdout)}

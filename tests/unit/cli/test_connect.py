@@ -1,5 +1,6 @@
 """What engines are told by `lakestream connect`: where the catalog is, how files are reached, and no key."""
 
+import duckdb
 import pytest
 
 from lakestream.cli.engines.engine_texts import TEXTS, Lake
@@ -31,6 +32,14 @@ def test_every_engine_learns_where_catalog_and_files_are_and_no_key(engine: str)
 @pytest.mark.parametrize("engine", ["pyiceberg", "pyspark"])
 def test_programs_are_programs(engine: str) -> None:
     compile(TEXTS[engine](BUCKET), engine, "exec")
+
+
+def test_duckdb_is_named_with_its_version_and_with_packages_that_need_no_download() -> None:
+    text = TEXTS["duckdb"](FILES)
+    assert f"For DuckDB {duckdb.__version__}." in text
+    for name in ("avro", "httpfs", "iceberg"):
+        assert f"duckdb-extension-{name}=={duckdb.__version__}" in text
+        assert f"{name}.duckdb_extension';\n" in text
 
 
 def test_duckdb_is_told_where_keys_have_to_be_put() -> None:

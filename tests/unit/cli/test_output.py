@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakestream.cli.output import print_table, shown
+from lakestream.cli.output import counted, print_table, shown
 
 
 def test_a_table_in_a_pipe_is_as_wide_as_its_widest_row(capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,3 +18,7 @@ def test_control_characters_are_spelt_out(text: str, harmless: str, capsys: pyte
     assert shown(text) == harmless
     print_table([text], [(text,)])
     assert not set(capsys.readouterr().out) & {"\x1b", "\x9b", "\x00"}
+
+
+def test_one_thing_is_not_several() -> None:
+    assert [counted(count, "record") for count in (0, 1, 2)] == ["0 records", "1 record", "2 records"]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from lakestream.administration.pipeline import PipelineState
 from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.failures import CommandFailed
 
@@ -27,13 +28,15 @@ class QuickClock:
         self.seconds += seconds
 
 
-def wait(pipeline: Callable[[float], str | None], *, patience: float, until: float = 10_000.0) -> float:
+def wait(
+    pipeline: Callable[[float], str | None], *, patience: float, until: float = 10_000.0, ruled_out: str | None = None
+) -> float:
     """Look again and again while `pipeline` says which one runs at a time. Returns when that ended."""
 
     async def looking() -> None:
         waiting = PipelineWait(patience, clock)
         while clock.seconds < until:
-            await waiting.go_on(pipeline(clock.seconds), "3 records are left")
+            await waiting.go_on(PipelineState(name=pipeline(clock.seconds), ruled_out=ruled_out), "3 records are left")
 
     clock = QuickClock()
     asyncio.run(looking())
@@ -51,6 +54,12 @@ def test_who_waits_for_no_pipeline_is_told_after_two_seconds_and_once(capsys: py
 def test_a_pipeline_that_never_comes_is_given_up_with_what_it_needs(patience: float) -> None:
     with pytest.raises(CommandFailed, match=r"`lakestream pipeline`.* Java 17"):
         wait(lambda now: None, patience=patience, until=62)
+
+
+def test_a_pipeline_that_cannot_come_is_not_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(CommandFailed, match=r"^no Java was found\. The pipeline then does"):
+        wait(lambda now: None, patience=600, until=0.1, ruled_out="no Java was found")
+    assert capsys.readouterr().err == ""
 
 
 def test_a_pipeline_that_is_started_again_is_waited_for_from_then_on(capsys: pytest.CaptureFixture[str]) -> None:

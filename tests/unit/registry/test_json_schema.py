@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from lakestream.contract.registry.comparing import Comparison, Incompatibility
+from lakestream.contract.registry.json_schema.document import parsed_schema
 from lakestream.contract.registry.json_schema.format import JsonSchemaFormat
 from lakestream.contract.registry.parsed import Referred
 from lakestream.model.registry_errors import InvalidSchema, SchemaTooLarge
@@ -349,3 +350,12 @@ def test_what_we_call_compatible_a_validator_accepts(drawing: st.DataObject, inn
 @given(SCHEMAS)
 def test_every_schema_reads_its_own_data(schema: Any) -> None:
     assert breaks({"$schema": DRAFT_2020, "allOf": [schema]}, {"$schema": DRAFT_2020, "allOf": [schema]}) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [('{"type": 12}', "12 is not of type 'array'"), ('{"type": "strin"}', "'strin' is not one of")]
+)
+def test_a_keyword_with_alternatives_says_what_each_of_them_asks_for(text: str, reason: str) -> None:
+    with pytest.raises(InvalidSchema, match=r"^/type: .* cannot stand here: ") as refused:
+        parsed_schema(text, [])
+    assert reason in str(refused.value) and "given schemas" not in str(refused.value)

@@ -9,6 +9,7 @@ import pytest
 from starlette.applications import Starlette
 
 from lakestream.administration.compaction import CompactionRequests
+from lakestream.administration.pipeline import Pipelines
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.topic import TopicSpec
@@ -27,7 +28,7 @@ def run(scenario: Scenario) -> None:
         store = await open_store("sqlite:///:memory:", clock=clock, ids=Ids(clock, SystemChance()))
         for id, name in ((A, "a"), (B, "b")):
             await store.create_topic(TopicSpec(id=id, name=name, partitions=2))
-        app = httpx.ASGITransport(Starlette(routes=compaction_routes(CompactionRequests(store))))
+        app = httpx.ASGITransport(Starlette(routes=compaction_routes(CompactionRequests(store, Pipelines(store)))))
         async with httpx.AsyncClient(transport=app, base_url="http://gateway") as client:
             await scenario(store, client)
         await store.close()

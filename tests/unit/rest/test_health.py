@@ -53,6 +53,21 @@ def test_one_part_that_is_not_ready_makes_the_whole_not_ready() -> None:
     asyncio.run(body())
 
 
+def test_a_part_that_is_not_needed_is_listed_with_its_reason_and_the_whole_is_ready() -> None:
+    async def parts() -> Mapping[str, str]:
+        return {"a": READY, "b": "not here"}
+
+    async def metrics() -> bytes:
+        return b""
+
+    async def body() -> None:
+        ready = await get(Starlette(routes=health_routes(parts, metrics, dispensable=["b"])), "/readyz")
+        assert ready.status_code == 200
+        assert ready.json() == {"ready": True, "parts": {"a": READY, "b": "not here"}}
+
+    asyncio.run(body())
+
+
 def test_a_broker_without_a_lease_is_not_ready() -> None:
     async def body() -> None:
         store = await memory_store()
@@ -85,9 +100,12 @@ def test_the_gateway_tells_silent_brokers_from_ready_ones() -> None:
             clock=clock,
             ids=ids,
             grace_ms=0,
+            no_pipeline="no pipeline is running: no Java was found",
         )
         pages = GatewayPages(administration, brokers)
-        assert "no broker is alive" in (await pages.states())["broker"]
+        states = await pages.states()
+        assert "no broker is alive" in states["broker"]
+        assert states["pipeline"] == "no pipeline is running: no Java was found"
         http = HttpServer(Starlette(routes=health_routes(ready, page)), "127.0.0.1", 0)
         http.start()
         for number, address in ((0, f"127.0.0.1:{http.port}"), (1, "127.0.0.1:1")):
@@ -96,6 +114,8 @@ def test_the_gateway_tells_silent_brokers_from_ready_ones() -> None:
         states = await pages.states()
         assert (states["metadata"], states["broker-0"]) == (READY, READY)
         assert "does not answer at 127.0.0.1:1" in states["broker-1"]
+        await store.jobs.claim_compaction("me", 60_000)
+        assert (await pages.states())["pipeline"] == READY
         assert (await pages.metrics()).decode().count("x_total{") == 1
         status = (await get(Starlette(routes=admin_routes(administration.overview)), "/admin/status")).json()
         assert [broker["state"] == READY for broker in status["brokers"]] == [True, False]

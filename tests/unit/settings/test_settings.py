@@ -1,5 +1,6 @@
 """Settings: who wins, what is refused, what is shown."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -57,30 +58,62 @@ def test_an_unknown_flag_is_refused(tmp_path: Path) -> None:
         loaded(tmp_path, broker__lease="1")
 
 
-def test_an_unknown_variable_is_reported_and_no_more(tmp_path: Path) -> None:
-    result = loaded(tmp_path, env={"LAKESTREAM_KAFKA_SERVICE_HOST": "10.0.0.1"})
-    assert result.unknown_variables == ("LAKESTREAM_KAFKA_SERVICE_HOST",)
-    assert result.settings == Settings()
+@pytest.mark.parametrize(
+    ("variable", "advice"),
+    [
+        ("LAKESTREAM_WAL_LINGER", "did you mean LAKESTREAM_WAL_LINGER_MS?"),
+        ("LAKESTREAM_KAFKA_LISTENER", "did you mean LAKESTREAM_KAFKA_LISTENERS?"),
+        ("LAKESTREAM_KONFIG", "did you mean LAKESTREAM_CONFIG?"),
+        ("LAKESTREAM_XYZZY_PLUGH_QUUX_FROTZ_OZMOO", "`lakestream settings`"),
+    ],
+)
+def test_an_unknown_variable_is_refused_with_the_nearest(tmp_path: Path, variable: str, advice: str) -> None:
+    with pytest.raises(InvalidSetting, match=re.escape(advice)):
+        loaded(tmp_path, env={variable: "1"})
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    "variable",
     [
-        ("wal.linger_ms", "soon"),
-        ("wal.linger_ms", "-1"),
-        ("produce.validation", "none"),
-        ("kafka.listeners", "9092"),
-        ("kafka.listeners", ""),
-        ("kafka.listeners", "host:99999"),
-        ("http.listen", "https://127.0.0.1:8080"),
-        ("objects_options", "no-equals-sign"),
+        "LAKESTREAM_KAFKA_SERVICE_HOST",
+        "LAKESTREAM_SERVICE_PORT",
+        "LAKESTREAM_SERVICE_PORT_HTTP",
+        "LAKESTREAM_PORT",
+        "LAKESTREAM_PORT_9092_TCP",
+        "LAKESTREAM_PORT_9092_TCP_ADDR",
+        "LAKESTREAM_SOAK",
     ],
 )
-def test_a_value_that_cannot_be_used_is_refused_by_name_and_source(tmp_path: Path, name: str, value: str) -> None:
+def test_a_variable_of_kubernetes_or_of_tests_is_let_be(tmp_path: Path, variable: str) -> None:
+    assert loaded(tmp_path, env={variable: "10.0.0.1"}).settings == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "advice"),
+    [
+        ("wal.linger_ms", "soon", "write a whole number, such as 250"),
+        ("wal.linger_ms", "-1", "it must be 0 or more"),
+        ("wal.linger_ms", "99999", "it must be 10000 or less"),
+        ("wal.puts_per_second", "many", "write a number"),
+        ("wal.puts_per_second", "0", "it must be more than 0"),
+        ("kafka.auto_create_topics", "maybe", "write true or false"),
+        ("produce.validation", "none", "use 'full' or 'header'"),
+        ("kafka.listeners", "9092", "HOST:PORT"),
+        ("kafka.listeners", "", "name at least 1"),
+        ("kafka.listeners", "host:99999", "HOST:PORT"),
+        ("http.listen", "https://127.0.0.1:8080", "HOST:PORT"),
+        ("objects_options", "no-equals-sign", "name=value"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_by_name_and_source_with_advice(
+    tmp_path: Path, name: str, value: str, advice: str
+) -> None:
     with pytest.raises(InvalidSetting) as caught:
         loaded(tmp_path, **{name.replace(".", "__"): value})
     assert f"'{name}'" in str(caught.value)
     assert "flag" in str(caught.value)
+    assert advice in str(caught.value)
+    assert "Input should" not in str(caught.value)
 
 
 def test_broken_toml_is_explained(tmp_path: Path) -> None:

@@ -116,8 +116,15 @@ def _valid(text: str) -> Schema:
     error: SchemaError | None = best_match(errors)
     if error is not None:
         path = "/" + "/".join(map(str, error.absolute_path))
-        raise InvalidSchema(f"{path}: {error.message:.300}")
+        raise InvalidSchema(f"{path}: {_reason(error):.300}")
     return schema
+
+
+def _reason(error: SchemaError) -> str:
+    """Of alternatives the library says only that none fits: what each of them asks for is in its context."""
+    if not error.context:
+        return str(error.message)
+    return f"{error.instance!r:.80} cannot stand here: {', and '.join(one.message for one in error.context)}"
 
 
 def _by_id(named: "list[tuple[str, SchemaResource]]") -> "list[tuple[str, SchemaResource]]":
