@@ -30,6 +30,9 @@ class ServerLimits:
     """The server disconnects a client whose frame grows by less than this between two checks, if other clients wait for
     room that arriving frames hold."""
 
+    pace_checks_max: int = 32
+    """... or by less than this part of the frame: others wait for no frame longer than so many checks."""
+
     pace_check_ms: int = 1_000
 
     write_buffer_bytes_max: int = 4 * MIB
@@ -42,4 +45,8 @@ class ServerLimits:
     """The kernel's buffer per socket, if the kernel grants it. Otherwise the kernel tunes the size itself."""
 
     backlog: int = 512
-    """Connections that the kernel queues before the server accepts them."""
+    """Connections the kernel accepts ahead of us."""
+
+    def pace_bytes(self, frame_bytes: int) -> int:
+        """A frame of this length must grow by so much between two checks, while others wait for its room."""
+        return max(self.pace_bytes_min, frame_bytes // self.pace_checks_max)

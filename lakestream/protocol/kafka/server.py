@@ -145,6 +145,10 @@ class KafkaServer:
         if self._inflight.waits_for_clients:
             for session in list(self._sessions):
                 session.check_pace()
+        unread = sum(session.unread_bytes for session in self._sessions)
+        if self._inflight.waiting and unread * 2 > self._limits.inflight_bytes_max:
+            for session in list(self._sessions):
+                session.check_reading()
         self._check_pace_later(loop)
 
 

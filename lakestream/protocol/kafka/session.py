@@ -72,14 +72,16 @@ class Session(asyncio.BufferedProtocol):
         self._proceeding_soon = False
         self._draining = False
         self._ended = False
-        """The session takes and answers no more requests. The socket may still be sending."""
-        self._lost = False
+        """No more requests are taken or answered; the socket may still be sending."""
+        self._gave_back = False
+        """Its counted bytes are given back, but for those of running requests."""
         self._progress_at = 0.0
         self._received_bytes = 0
         self._received_requests = 0
         self._paced: tuple[int, int] | None = None
         """Bytes and requests received when the pace was last checked in the middle of a frame."""
         self._unsent_bytes = 0
+        self._unsent_at_check: int | None = None
 
     # --- called by the event loop
 
@@ -120,13 +122,9 @@ class Session(asyncio.BufferedProtocol):
         self._proceed()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._ended = self._lost = True
-        self._queue.clear()
+        self._stop()
         for task in self._overlapping:
-            task.cancel()  # long polls only; requests that change something run to their end
-        self._service.inflight.arrived(self._connection.arriving_bytes, self)
-        self._service.inflight.forget(self)
-        self._service.inflight.release(self._connection.unreleased_bytes - self._running_bytes)
+            task.cancel()  # long polls; what changes something is left to finish
         self._closed(self)
 
     # --- called by the server
@@ -139,7 +137,7 @@ class Session(asyncio.BufferedProtocol):
             self._proceed()
 
     def abort(self) -> None:
-        self._ended = True
+        self._stop()
         self._transport.abort()
 
     def check(self, now: float) -> None:
@@ -165,8 +163,23 @@ class Session(asyncio.BufferedProtocol):
         before, self._paced = self._paced, (self._received_bytes, self._received_requests)
         if before is None or before[1] != self._received_requests:
             return
-        if self._received_bytes - before[0] < self._service.limits.pace_bytes_min:
+        if self._received_bytes - before[0] < self._service.limits.pace_bytes(self._connection.frame_bytes):
             self._service.log.info("a frame comes too slowly while others wait, aborting it", client=self._caller.host)
+            self.abort()
+
+    @property
+    def unread_bytes(self) -> int:
+        """Counted bytes of requests that do not start, or whose answers do not leave, until the client reads."""
+        return 0 if self._writing or self._ended else self._connection.unreleased_bytes - self._running_bytes
+
+    def check_reading(self) -> None:
+        """Others wait for bytes that this client would free by reading: let go of it if it reads too slowly."""
+        if not self.unread_bytes:
+            self._unsent_at_check = None
+            return
+        before, self._unsent_at_check = self._unsent_at_check, self._transport.get_write_buffer_size()
+        if before is not None and before - self._unsent_at_check < self._service.limits.pace_bytes_min:
+            self._service.log.info("a client does not read while others wait, aborting it", client=self._caller.host)
             self.abort()
 
     # --- frames in
@@ -202,10 +215,7 @@ class Session(asyncio.BufferedProtocol):
         self._read_or_pause()
 
     def bytes_admitted(self, count: int) -> None:
-        """Called when there is room for the held frame."""
-        if self._ended:
-            self._service.inflight.release(count)
-            return
+        """There is room for the frame that was held."""
         self._receive(self._connection.admitted)
         self._proceed()
 
@@ -341,7 +351,7 @@ class Session(asyncio.BufferedProtocol):
 
     def _landed(self, request: Request) -> None:
         self._running_bytes -= request.held_bytes
-        if self._lost:
+        if self._gave_back:
             self._service.inflight.release(request.held_bytes)
 
     def _api(self, request: Request) -> Api:
@@ -433,12 +443,24 @@ class Session(asyncio.BufferedProtocol):
         """Everything is answered. Close our half; close the rest when the client has closed its half."""
         if self._ended:
             return
-        self._ended = True
+        self._stop()
         self._transport.write_eof()
         self._service.loop.call_later(LINGER_S, self._transport.close)
 
     def _end(self) -> None:
-        """Close once the socket has sent everything handed to it."""
-        self._ended = True
-        self._queue.clear()
+        """Close once everything handed to the socket is sent."""
+        self._stop()
         self._transport.close()
+
+    def _stop(self) -> None:
+        """Take and answer nothing more. The socket may close much later, so others get the counted bytes now."""
+        self._ended = True
+        if self._gave_back:
+            return
+        self._gave_back = True
+        self._queue.clear()
+        arriving, unused = self._connection.arriving_bytes, self._connection.unreleased_bytes - self._running_bytes
+        self._connection.let_go()
+        self._service.inflight.arrived(arriving, self)
+        self._service.inflight.forget(self)
+        self._service.inflight.release(unused)
