@@ -19,6 +19,9 @@ class ServerLimits:
     connections_max: int = 4_000
     """Open connections. Further ones are closed at once. Each costs some 4 KB here, plus the kernel's buffers."""
 
+    connections_per_address_max: int = 2_000
+    """... of one client address: one machine must not lock out the others."""
+
     idle_ms_max: int = 600_000
     """The server closes a connection that is idle for this long: Kafka's connections.max.idle.ms."""
 

@@ -113,7 +113,7 @@ def test_a_client_that_reads_too_slowly_does_not_hold_the_room_of_others(loop: s
 
 
 def test_a_connection_that_is_closed_in_the_queue_for_room_gives_everything_back(loop: str) -> None:
-    """A request that cannot be read closes its connection, while the next frame waits and the socket has unsent bytes."""
+    """An unreadable request closes its connection while its next frame waits and its socket has unsent bytes."""
 
     async def main() -> None:
         async with serving(inflight_bytes_max=1 * MIB, write_buffer_bytes_max=64 * MIB) as it:
