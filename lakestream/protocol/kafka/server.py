@@ -85,6 +85,11 @@ class KafkaServer:
     def connections(self) -> int:
         return len(self._sessions)
 
+    @property
+    def inflight_bytes(self) -> int:
+        """Request bytes that are held, by all listeners that share the bound."""
+        return self._inflight.held
+
     async def drain(self, timeout_ms: int) -> None:
         """Stop accepting, answer every request taken in, and close. Connections that take longer are aborted."""
         assert self._server is not None, "start() comes first"
