@@ -29,10 +29,10 @@ _Key = tuple[str, str, str, str]  # level, event, client, kind
 
 class RateLimitedLog:
     def __init__(self, log: FilteringBoundLogger, *, now: Callable[[], float]) -> None:
-        """`now`: monotonic seconds."""
+        """`now`: monotonic seconds. It is first called for the first line."""
         self._log = log
         self._now = now
-        self._began_at = now()
+        self._began_at = -MINUTE_S
         self._counts: dict[_Key, int] = {}
 
     def info(self, event: str, *, client: str, kind: str = "", **facts: Any) -> None:
