@@ -7,9 +7,12 @@ SEED   ?=
 SOAK_SEEDS ?= 300
 FRAMES ?= 50000
 SOAK_FRAMES ?= 1000000
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS)
+TWO_AT_A_TIME := --no-print-directory --jobs 2
 
-.PHONY: help setup setup-dev up demo test check bench sim fuzz soak wheel clean
+.PHONY: help setup setup-dev up demo test check style bench sim fuzz soak wheel clean
 
 help:                       ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,8 +59,13 @@ style: $(VENV)/.dev         ## style, types, layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-test: check                 ## everything that .ci/run runs
-	@$(BIN)/python -m pytest tests/simulation tests/fuzz tests/integration tests/compat tests/acceptance
+check:                      ## style, types, layers, unit and behaviour tests: while you work
+	@$(MAKE) $(TWO_AT_A_TIME) $(SETUP_DEV) style
+	@$(PYTEST) tests/tidy tests/unit tests/golden tests/behaviour
+
+test:                       ## everything that .ci/run runs
+	@$(MAKE) $(TWO_AT_A_TIME) $(SETUP_DEV) style
+	@$(PYTEST) tests
 
 sim: setup-dev              ## simulation: make sim SEEDS=200, or SEED=7 for one
 	@$(BIN)/python -m tests.simulation.run $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))

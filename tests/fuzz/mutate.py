@@ -6,17 +6,15 @@ from random import Random
 
 from .fields import with_hostile_values
 
-WELL_FORMED_SHARE = 0.5
-"""So many requests are sound and carry hostile values; random damage seldom passes the codec."""
-
 HEADER_BYTES = 10
 INTERESTING = (0, 1, -1, 2, 127, 128, 255, 32_767, -32_768, 65_535, 2**31 - 1, -(2**31), 2**31, 2**63 - 1, -(2**63))
 
 Damage = Callable[[Random, bytearray, Sequence[bytes]], None]
 
 
-def damaged_frame(chance: Random, payloads: Sequence[bytes]) -> bytes:
-    if chance.random() < WELL_FORMED_SHARE:
+def damaged_frame(chance: Random, payloads: Sequence[bytes], *, well_formed_share: float) -> bytes:
+    """`well_formed_share`: so many are sound and carry hostile values; random damage seldom passes the codec."""
+    if chance.random() < well_formed_share:
         well_formed = with_hostile_values(chance, chance.choice(payloads))
         return struct.pack(">i", len(well_formed)) + well_formed
     payload = bytearray(chance.choice(payloads))

@@ -33,13 +33,13 @@ class RoundOutcome:
     faults: list[str]
 
 
-def run_round(seed: int, frames: int) -> RoundOutcome:
+def run_round(seed: int, frames: int, *, well_formed_share: float = 0.0) -> RoundOutcome:
     """The same seed sends the same frames on each connection; only their interleaving differs."""
     with watching() as faults, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_round(seed, frames, faults))
+        return runner.run(_round(seed, frames, well_formed_share, faults))
 
 
-async def _round(seed: int, frames: int, faults: Faults) -> RoundOutcome:
+async def _round(seed: int, frames: int, share: float, faults: Faults) -> RoundOutcome:
     asyncio.get_running_loop().set_exception_handler(faults.see_from_loop)
     limits = BrokerLimits(groups=GroupLimits(initial_rebalance_delay_ms=0))
     sent = Sent()
@@ -49,7 +49,9 @@ async def _round(seed: int, frames: int, faults: Faults) -> RoundOutcome:
         await asyncio.to_thread(_create_probed_topic, local.addresses[0])
         beside = await probe.Probe.connect(HOST, server.port, sent)
         probing = asyncio.create_task(beside.run())
-        storms = [throw(_frames(seed, client, frames, payloads), HOST, server.port, sent) for client in range(CLIENTS)]
+        storms = [
+            throw(_frames(seed, client, frames, share, payloads), HOST, server.port, sent) for client in range(CLIENTS)
+        ]
         await asyncio.gather(*storms)
         if probing.done():
             probing.result()
@@ -71,10 +73,10 @@ async def _round(seed: int, frames: int, faults: Faults) -> RoundOutcome:
     )
 
 
-def _frames(seed: int, client: int, frames: int, payloads: list[bytes]) -> Iterator[bytes]:
+def _frames(seed: int, client: int, frames: int, share: float, payloads: list[bytes]) -> Iterator[bytes]:
     chance = Random(f"{seed} {client}")
     for _ in range(frames // CLIENTS):
-        yield damaged_frame(chance, payloads)
+        yield damaged_frame(chance, payloads, well_formed_share=share)
 
 
 def _create_probed_topic(address: str) -> None:

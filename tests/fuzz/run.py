@@ -19,7 +19,7 @@ def main() -> int:
     broken = [
         seed
         for seed in range(first, first + rounds)
-        if not _told(run_round(seed, min(options.frames, FRAMES_PER_ROUND)))
+        if not _told(run_round(seed, min(options.frames, FRAMES_PER_ROUND), well_formed_share=options.well_formed))
     ]
     for seed in broken:
         print(f"again: make fuzz SEED={seed}")
@@ -42,6 +42,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--frames", type=int, default=50_000, help="how many frames to send, in rounds")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first round")
     parser.add_argument("--seed", type=int, help="run the round of this seed alone")
+    parser.add_argument("--well-formed", type=float, default=0.0, help="share of sound requests with hostile values")
     return parser.parse_args()
 
 
