@@ -5,12 +5,14 @@ BIN    := $(VENV)/bin
 SEEDS  ?= 200
 SEED   ?=
 SOAK_SEEDS ?= 300
+FRAMES ?= 50000
+SOAK_FRAMES ?= 1000000
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS)
 TWO_AT_A_TIME := --no-print-directory --jobs 2
 
-.PHONY: help setup setup-dev up demo test check style bench sim soak wheel clean
+.PHONY: help setup setup-dev up demo test check style bench sim fuzz soak wheel clean
 
 help:                       ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,11 +69,15 @@ test:                       ## everything that .ci/run runs
 sim: setup-dev              ## simulation: make sim SEEDS=200, or SEED=7 for one
 	@$(BIN)/python -m tests.simulation.run $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
 
+fuzz: setup-dev             ## damaged Kafka frames: make fuzz FRAMES=50000, or SEED=7 for one round
+	@$(BIN)/python -m tests.fuzz.run $(if $(SEED),--seed $(SEED),--frames $(FRAMES))
+
 bench: setup-dev            ## benchmarks beside Apache Kafka, in one run
 	@$(BIN)/python -m benchmarks
 
 soak: setup-dev             ## long runs: many seeds, many kills
 	@$(BIN)/python -m tests.simulation.run --first 1000 --seeds $(SOAK_SEEDS)
+	@$(BIN)/python -m tests.fuzz.run --first 1000 --frames $(SOAK_FRAMES)
 	@LAKESTREAM_SOAK=1 $(BIN)/python -m pytest tests/integration tests/compat
 
 wheel: setup-dev            ## build the wheel into dist/

@@ -110,6 +110,7 @@ async def _listen(settings: Settings, broker: Broker, metrics: Metrics) -> list[
         frame_bytes_max=settings.kafka.frame_bytes_max,
         inflight_bytes_max=settings.kafka.inflight_bytes_max,
         connections_max=settings.kafka.connections_max,
+        connections_per_address_max=settings.kafka.connections_per_address_max,
     )
     registry, inflight = ApiTable(APIS), InflightBytes(limits.inflight_bytes_max)
     servers: list[KafkaServer] = []

@@ -79,6 +79,11 @@ class KafkaSettings(SettingsGroup):
     connections_max: PositiveInt = Field(
         default=4_000, description="Connections held at once; further ones are closed."
     )
+    connections_per_address_max: PositiveInt = Field(
+        default=2_000,
+        description="Connections held at once from one client address; further ones of it are closed. Raise it to "
+        "`kafka.connections_max` where a proxy or NAT stands before the brokers.",
+    )
 
 
 class HttpSettings(SettingsGroup):

@@ -184,6 +184,18 @@ class Connection:
         """Whether the rest of a frame is still to come."""
         return self._frame is not None or (len(self._held) > 0 and self.awaited is None)
 
+    @property
+    def frame_bytes(self) -> int:
+        """Length of the large frame that is arriving."""
+        return 0 if self._frame is None else len(self._frame)
+
+    def let_go(self) -> None:
+        """Nothing more will be received or sent: free the memory of frames and answers."""
+        self._held = b""
+        self._frame = None
+        self._slots.clear()
+        self.arriving_bytes = self.unreleased_bytes = 0
+
     def _fill(self, frame: memoryview, count: int) -> list[Request]:
         self._filled += count
         may_go_on = self._count_arrived(self._filled)

@@ -9,6 +9,7 @@ session.py runs one connection; limits.py has the limits.
 
 import asyncio
 import socket
+from collections import Counter
 
 import structlog
 from structlog.typing import FilteringBoundLogger
@@ -20,6 +21,7 @@ from lakestream.protocol.kafka.limits import ServerLimits
 from lakestream.protocol.kafka.routes import Routes
 from lakestream.protocol.kafka.service import ServerMetrics, Service
 from lakestream.protocol.kafka.session import Session
+from lakestream.protocol.rate_limited_log import RateLimitedLog
 
 CHECKS_PER_LIMIT = 4
 """How many times within the shorter of the two time limits the server checks its connections."""
@@ -45,7 +47,9 @@ class KafkaServer:
         self._listener = listener
         self._inflight = inflight or InflightBytes(self._limits.inflight_bytes_max)
         self._log = log or structlog.get_logger("lakestream.kafka")
+        self._client_log: RateLimitedLog
         self._sessions: set[Session] = set()
+        self._by_host: Counter[str] = Counter()
         self._none_left = asyncio.Event()
         self._none_left.set()
         self._server: asyncio.Server | None = None
@@ -55,6 +59,7 @@ class KafkaServer:
     async def start(self, host: str, port: int) -> None:
         """Listen. Port 0 takes a free one; see `port`."""
         loop = asyncio.get_running_loop()
+        self._client_log = RateLimitedLog(self._log, now=loop.time)
         service = self._service(loop)
         self._server = await loop.create_server(
             lambda: Session(service, opened=self._opened, closed=self._closed),
@@ -79,6 +84,11 @@ class KafkaServer:
     @property
     def connections(self) -> int:
         return len(self._sessions)
+
+    @property
+    def inflight_bytes(self) -> int:
+        """Request bytes that are held, by all listeners that share the bound."""
+        return self._inflight.held
 
     async def drain(self, timeout_ms: int) -> None:
         """Stop accepting, answer every request taken in, and close. Connections that take longer are aborted."""
@@ -107,24 +117,36 @@ class KafkaServer:
             limits=self._limits,
             inflight=self._inflight,
             metrics=self._metrics,
-            log=self._log,
+            log=self._client_log,
             loop=loop,
             receive_buffer=memoryview(bytearray(self._limits.receive_buffer_bytes)),
         )
 
-    def _opened(self, session: Session) -> bool:
-        if len(self._sessions) >= self._limits.connections_max:
+    def _opened(self, session: Session) -> str | None:
+        """Why the connection is refused, or None: it is counted."""
+        if refusal := self._refusal(session.host):
             self._metrics.connection_refused()
-            return False
+            return refusal
         self._sessions.add(session)
+        self._by_host[session.host] += 1
         self._none_left.clear()
         self._metrics.connection_opened()
-        return True
+        return None
+
+    def _refusal(self, host: str) -> str | None:
+        if len(self._sessions) >= self._limits.connections_max:
+            return "too many are open"
+        if self._by_host[host] >= self._limits.connections_per_address_max:
+            return "too many are open from this address"
+        return None
 
     def _closed(self, session: Session) -> None:
         if session not in self._sessions:
             return  # it was refused
         self._sessions.remove(session)
+        self._by_host[session.host] -= 1
+        if not self._by_host[session.host]:
+            del self._by_host[session.host]
         self._metrics.connection_closed()
         if not self._sessions:
             self._none_left.set()
@@ -136,6 +158,7 @@ class KafkaServer:
     def _check_all(self, loop: asyncio.AbstractEventLoop) -> None:
         for session in list(self._sessions):
             session.check(loop.time())
+        self._client_log.tell_counts()
         self._check_later(loop)
 
     def _check_pace_later(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -144,7 +167,11 @@ class KafkaServer:
     def _check_pace(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._inflight.waits_for_clients:
             for session in list(self._sessions):
-                session.check_pace()
+                session.check_sending()
+        unread = sum(session.unread_bytes for session in self._sessions)
+        if self._inflight.waiting and unread * 2 > self._limits.inflight_bytes_max:
+            for session in list(self._sessions):
+                session.check_reading()
         self._check_pace_later(loop)
 
 

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from structlog.typing import FilteringBoundLogger
-
 from lakestream.broker.broker import Broker
 from lakestream.protocol.kafka.api import Api, ApiTable
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
 from lakestream.protocol.kafka.routes import Routes
+from lakestream.protocol.rate_limited_log import RateLimitedLog
 
 
 class ServerMetrics(Protocol):
@@ -37,6 +36,6 @@ class Service:
     limits: ServerLimits
     inflight: InflightBytes
     metrics: ServerMetrics
-    log: FilteringBoundLogger
+    log: RateLimitedLog
     loop: asyncio.AbstractEventLoop
     receive_buffer: memoryview

@@ -17,10 +17,8 @@ from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import Any, TypeGuard
 
 from lakestream.model.caller import ANONYMOUS, Caller
-from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.api import (
     Api,
-    CloseConnection,
     Later,
     RequestContext,
     Response,
@@ -28,7 +26,8 @@ from lakestream.protocol.kafka.api import (
     Starting,
 )
 from lakestream.protocol.kafka.connection import Connection, Request, first_bytes
-from lakestream.protocol.kafka.errors import kafka_error
+from lakestream.protocol.kafka.failures import response_to_failure
+from lakestream.protocol.kafka.patience import Patience
 from lakestream.protocol.kafka.service import Service
 from lakestream.protocol.kafka.wire.errors import MalformedRequest, UnsupportedRequest
 from lakestream.protocol.kafka.wire.shapes import Shape
@@ -46,8 +45,9 @@ _UNFINISHED = (asyncio.Future, Later)
 
 class Session(asyncio.BufferedProtocol):
     def __init__(
-        self, service: Service, *, opened: "Callable[[Session], bool]", closed: "Callable[[Session], None]"
+        self, service: Service, *, opened: "Callable[[Session], str | None]", closed: "Callable[[Session], None]"
     ) -> None:
+        """`opened` returns why the connection is refused, if it is."""
         self._service = service
         self._opened = opened
         self._closed = closed
@@ -72,14 +72,15 @@ class Session(asyncio.BufferedProtocol):
         self._proceeding_soon = False
         self._draining = False
         self._ended = False
-        """The session takes and answers no more requests. The socket may still be sending."""
-        self._lost = False
-        self._progress_at = 0.0
-        self._received_bytes = 0
-        self._received_requests = 0
-        self._paced: tuple[int, int] | None = None
-        """Bytes and requests received when the pace was last checked in the middle of a frame."""
-        self._unsent_bytes = 0
+        """No more requests are taken or answered; the socket may still be sending."""
+        self._gave_back = False
+        """Its counted bytes are given back, but for those of running requests."""
+        self._patience = Patience(service.limits, service.loop.time())
+
+    @property
+    def host(self) -> str:
+        """The client's address."""
+        return self._caller.host
 
     # --- called by the event loop
 
@@ -87,9 +88,8 @@ class Session(asyncio.BufferedProtocol):
         self._transport = transport  # type: ignore[assignment]
         host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
         self._caller = Caller(principal=ANONYMOUS, listener=self._service.listener, host=host, port=port)
-        self._progress_at = self._service.loop.time()
-        if not self._opened(self):
-            self._service.log.warning("connection refused, too many are open", client=host)
+        if (refusal := self._opened(self)) is not None:
+            self._service.log.warning("connection refused", client=host, kind=refusal)
             self._ended = True
             self._transport.abort()
             return
@@ -103,9 +103,8 @@ class Session(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         if self._draining or self._ended:
-            return  # discarded: closing a socket with unread bytes resets it, and the client loses answers
-        self._progress_at = self._service.loop.time()
-        self._received_bytes += nbytes
+            return  # read and thrown away: closing a socket that has unread bytes resets it, and answers are lost
+        self._patience.received(nbytes, self._service.loop.time())
         self._receive(self._connection.received, nbytes)
         self._proceed()
 
@@ -120,13 +119,9 @@ class Session(asyncio.BufferedProtocol):
         self._proceed()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._ended = self._lost = True
-        self._queue.clear()
+        self._stop()
         for task in self._overlapping:
-            task.cancel()  # long polls only; requests that change something run to their end
-        self._service.inflight.arrived(self._connection.arriving_bytes, self)
-        self._service.inflight.forget(self)
-        self._service.inflight.release(self._connection.unreleased_bytes - self._running_bytes)
+            task.cancel()  # long polls; what changes something is left to finish
         self._closed(self)
 
     # --- called by the server
@@ -139,35 +134,45 @@ class Session(asyncio.BufferedProtocol):
             self._proceed()
 
     def abort(self) -> None:
-        self._ended = True
+        self._stop()
         self._transport.abort()
 
     def check(self, now: float) -> None:
-        """Disconnect a client that is idle for too long. A client that waits for our answer is not idle."""
-        unsent, limits = self._transport.get_write_buffer_size(), self._service.limits
-        if unsent != self._unsent_bytes:
-            self._unsent_bytes, self._progress_at = unsent, now
-        quiet_ms = (now - self._progress_at) * 1000
-        if unsent or self._ended or (self._connection.mid_frame and self._reading):
-            if quiet_ms > limits.stall_ms_max:
-                self._service.log.info("connection stalled, aborting it", client=self._caller.host)
-                self.abort()
-        elif self._connection.outstanding or not self._reading:
-            self._progress_at = now
-        elif quiet_ms > limits.idle_ms_max:
+        """Let go of a client that does nothing for too long. Waiting for an answer of ours is not doing nothing."""
+        verdict = self._patience.check(
+            now,
+            self._transport.get_write_buffer_size(),
+            client_is_due=self._ended or self._is_receiving_frame,
+            we_are_due=self._connection.outstanding > 0 or not self._reading,
+        )
+        if verdict == "stalled":
+            self._abort_because("connection stalled")
+        elif verdict == "idle":
             self._end()
 
-    def check_pace(self) -> None:
-        """Disconnect a client that sends its frame too slowly while others wait for the room of arriving frames."""
-        if self._ended or not self._reading or not self._connection.mid_frame:
-            self._paced = None
-            return
-        before, self._paced = self._paced, (self._received_bytes, self._received_requests)
-        if before is None or before[1] != self._received_requests:
-            return
-        if self._received_bytes - before[0] < self._service.limits.pace_bytes_min:
-            self._service.log.info("a frame comes too slowly while others wait, aborting it", client=self._caller.host)
-            self.abort()
+    def check_sending(self) -> None:
+        """Others wait for frames that are arriving: let go of a client that sends its own too slowly."""
+        receiving = not self._ended and self._is_receiving_frame
+        if self._patience.sends_too_slowly(self._connection.frame_bytes if receiving else None):
+            self._abort_because("a frame comes too slowly while others wait")
+
+    def check_reading(self) -> None:
+        """Others wait for bytes that this client would free by reading: let go of it if it reads too slowly."""
+        if self._patience.reads_too_slowly(self._transport.get_write_buffer_size() if self.unread_bytes else None):
+            self._abort_because("a client does not read while others wait")
+
+    @property
+    def unread_bytes(self) -> int:
+        """Counted bytes of requests that do not start, or whose answers do not leave, until the client reads."""
+        return 0 if self._writing or self._ended else self._connection.unreleased_bytes - self._running_bytes
+
+    @property
+    def _is_receiving_frame(self) -> bool:
+        return self._connection.mid_frame and self._reading
+
+    def _abort_because(self, event: str) -> None:
+        self._service.log.info(f"{event}, aborting it", client=self._caller.host)
+        self.abort()
 
     # --- frames in
 
@@ -202,10 +207,7 @@ class Session(asyncio.BufferedProtocol):
         self._read_or_pause()
 
     def bytes_admitted(self, count: int) -> None:
-        """Called when there is room for the held frame."""
-        if self._ended:
-            self._service.inflight.release(count)
-            return
+        """There is room for the frame that was held."""
         self._receive(self._connection.admitted)
         self._proceed()
 
@@ -226,10 +228,12 @@ class Session(asyncio.BufferedProtocol):
         try:
             requests = take_in(*about)
         except (MalformedRequest, UnsupportedRequest) as problem:
-            self._service.log.info("closing a connection", client=self._caller.host, reason=str(problem))
+            self._service.log.info(
+                "closing a connection", client=self._caller.host, kind=type(problem).__name__, reason=str(problem)
+            )
             self._end()
             return
-        self._received_requests += len(requests)
+        self._patience.received_requests(len(requests))
         for request in requests:
             self._service.metrics.request_received(self._api(request).name, request.frame_bytes)
         self._queue.extend(requests)
@@ -341,7 +345,7 @@ class Session(asyncio.BufferedProtocol):
 
     def _landed(self, request: Request) -> None:
         self._running_bytes -= request.held_bytes
-        if self._lost:
+        if self._gave_back:
             self._service.inflight.release(request.held_bytes)
 
     def _api(self, request: Request) -> Api:
@@ -388,36 +392,18 @@ class Session(asyncio.BufferedProtocol):
         return response is not None and not self._ended
 
     def _not_encoded(self, request: Request, problem: Exception) -> None:
-        self._service.log.error("a response cannot be encoded", api=self._api(request).name, exc_info=problem)
+        self._service.log.error(
+            "a response cannot be encoded", client=self._caller.host, kind=self._api(request).name, exc_info=problem
+        )
         self._end()
 
     def _fail(self, request: Request, problem: BaseException) -> None:
-        """Answer with an error in the API's own shape, or close the connection if the API has none."""
-        api, log = self._api(request), self._service.log
-        if isinstance(problem, MalformedRequest | CloseConnection):
-            log.info("closing a connection", client=self._caller.host, api=api.name, reason=str(problem))
-            self._end()
-            return
-        code, message = kafka_error(problem)
-        self._service.metrics.request_failed(api.name, code)
-        if isinstance(problem, LakestreamError):
-            log.info("a request was refused", api=api.name, code=code, reason=message)
-        else:
-            log.error("a request failed", api=api.name, code=code, exc_info=problem)
-        response = self._error_response(api, request, code, message)
+        """Tell the client in the API's own shape, or close the connection where there is none."""
+        response = response_to_failure(self._service, request, problem, client=self._caller.host)
         if response is None:
             self._end()
         else:
             self._answer(request, response)
-
-    def _error_response(self, api: Api, request: Request, code: int, message: str) -> Response:
-        if api.error_response is None:
-            return None
-        try:
-            return api.error_response(request.body, request.context, code, message)
-        except Exception:
-            self._service.log.exception("an error cannot be told", api=api.name)
-            return None
 
     def _flush(self) -> None:
         while self._writing and not self._ended:
@@ -433,12 +419,24 @@ class Session(asyncio.BufferedProtocol):
         """Everything is answered. Close our half; close the rest when the client has closed its half."""
         if self._ended:
             return
-        self._ended = True
+        self._stop()
         self._transport.write_eof()
         self._service.loop.call_later(LINGER_S, self._transport.close)
 
     def _end(self) -> None:
-        """Close once the socket has sent everything handed to it."""
-        self._ended = True
-        self._queue.clear()
+        """Close once everything handed to the socket is sent."""
+        self._stop()
         self._transport.close()
+
+    def _stop(self) -> None:
+        """Take and answer nothing more. The socket may close much later, so others get the counted bytes now."""
+        self._ended = True
+        if self._gave_back:
+            return
+        self._gave_back = True
+        self._queue.clear()
+        arriving, unused = self._connection.arriving_bytes, self._connection.unreleased_bytes - self._running_bytes
+        self._connection.let_go()
+        self._service.inflight.arrived(arriving, self)
+        self._service.inflight.forget(self)
+        self._service.inflight.release(unused)

@@ -1,4 +1,4 @@
-"""Run an HTTP server (uvicorn) inside a running event loop.
+"""An HTTP server inside a running event loop: started, stopped, bounded (connection.py), and otherwise left to uvicorn.
 
 The process that owns the loop keeps its signal handlers; uvicorn would replace them.
 """
@@ -7,32 +7,40 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
+import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
+from lakestream.protocol.rate_limited_log import RateLimitedLog
 from lakestream.protocol.rest.callers import WithCaller
+from lakestream.protocol.rest.connection import HttpConnection, HttpLimits
 
 _BACKLOG = 128
 _DRAIN_SECONDS_MAX = 5
-_CONNECTIONS_MAX = 1_000
+_LIMITS = HttpLimits()
 
 
 class HttpServer:
-    def __init__(self, app: ASGIApp, host: str, port: int) -> None:
-        """Binds at once, so that a taken port (OSError) or a chosen one is known before anything runs."""
+    def __init__(self, app: ASGIApp, host: str, port: int, *, limits: HttpLimits = _LIMITS) -> None:
+        """Binds at once, so that a port that is taken (OSError) or was chosen is known before anything runs."""
         self._socket = socket.create_server((host, port), backlog=_BACKLOG, family=_family(host))
         # Each connection inherits this option. asyncio sets it only for sockets that name their protocol, which this
         # one does not. uvicorn writes head and body separately: without the option, the body would wait 40 ms for the
         # client's delayed ACK.
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._log = RateLimitedLog(structlog.get_logger("lakestream.http"), now=_loop_time)
         self._server = _WithoutSignals(
             uvicorn.Config(
                 WithCaller(app),
+                http=partial(HttpConnection, log=self._log, limits=limits),  # type: ignore[arg-type]
+                ws="none",
                 log_config=None,
                 access_log=False,
                 lifespan="off",
-                limit_concurrency=_CONNECTIONS_MAX,
+                limit_concurrency=limits.connections_max,
+                callback_notify=self._tell_counts,
                 timeout_graceful_shutdown=_DRAIN_SECONDS_MAX,
             )
         )
@@ -51,6 +59,13 @@ class HttpServer:
         if self._serving is not None:
             await self._serving
         self._socket.close()
+
+    async def _tell_counts(self) -> None:
+        self._log.tell_counts()
+
+
+def _loop_time() -> float:
+    return asyncio.get_running_loop().time()
 
 
 class _WithoutSignals(uvicorn.Server):

@@ -194,8 +194,10 @@ class Serving:
             registry=ApiTable(apis), broker=self.log, metrics=self.metrics, limits=limits, inflight=self.inflight
         )
 
-    async def client(self) -> "RawClient":
-        return RawClient(*await asyncio.open_connection("127.0.0.1", self.server.port))
+    async def client(self, address: str = "127.0.0.1") -> "RawClient":
+        """`address`: the client's own."""
+        opened = await asyncio.open_connection("127.0.0.1", self.server.port, local_addr=(address, 0))
+        return RawClient(*opened)
 
 
 class RawClient:

@@ -6,11 +6,13 @@ import struct
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from lakestream.model.access import ANYONE
 from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.protocol.kafka.api import Api, ApiTable, RequestContext
 from lakestream.protocol.kafka.wire import messages
+from lakestream.protocol.rate_limited_log import LINES_MAX
 from tests.unit.connection.frames import decoded_response, framed, heartbeat_frame, produce_frame, request_frame
 from tests.unit.connection.requests import fetch, produce
 from tests.unit.connection.serving import (
@@ -299,6 +301,38 @@ def test_connections_above_their_number_are_refused(loop: str) -> None:
             fourth.send(heartbeat_frame(4))
             assert await fourth.correlation_id() == 4
             second.close()
+
+    run(loop, main())
+
+
+def test_connections_of_one_address_above_their_number_are_refused_and_no_others(loop: str) -> None:
+    async def main() -> None:
+        async with serving(connections_per_address_max=2) as it:
+            first, _ = await it.client(), await it.client()
+            await until(lambda: it.server.connections == 2)
+            assert await (await it.client()).is_closed_by_server()
+            assert it.metrics.counts["refused"] == 1
+            other = await it.client(address="127.0.0.2")
+            other.send(heartbeat_frame(4))
+            assert await other.correlation_id() == 4
+            first.close()
+            await until(lambda: it.server.connections == 2)
+            next_one = await it.client()
+            next_one.send(heartbeat_frame(5))
+            assert await next_one.correlation_id() == 5
+
+    run(loop, main())
+
+
+def test_a_storm_of_bad_frames_writes_a_few_lines(loop: str) -> None:
+    async def main() -> None:
+        async with serving() as it:
+            with capture_logs() as lines:
+                for number in range(50):
+                    bad = await it.client()
+                    bad.send((number % 10).to_bytes(4, "big"))  # shorter than any header
+                    assert await bad.is_closed_by_server()
+            assert [line["event"] for line in lines] == ["closing a connection"] * LINES_MAX
 
     run(loop, main())
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.unit.connection.requests import fetch, produce
+from tests.unit.connection.requests import fetch, produce, unreadable
 from tests.unit.connection.serving import LOOPS, run, serving, until
 
 MIB = 1024 * 1024
@@ -69,6 +69,76 @@ def test_a_slow_client_is_kept_where_others_wait_for_answers_of_ours(loop: str) 
             await until(lambda: it.inflight.waiting == 1)
             await asyncio.sleep(0.2)
             assert it.server.connections == 3
+
+    run(loop, main())
+
+
+def test_the_longest_frame_ends_in_bounded_time_while_others_wait(loop: str) -> None:
+    async def main() -> None:
+        async with serving(inflight_bytes_max=1 * MIB, pace_check_ms=50, pace_bytes_min=1, pace_checks_max=8) as it:
+            trickle, other = await it.client(), await it.client()
+            frame = produce(1, records=bytes(40 * MIB))
+            trickle.send(frame[: 2 * MIB])
+            await until(lambda: it.inflight.held > 1 * MIB)
+            other.send(produce(2, records=bytes(500_000), mode=1))
+            answer = asyncio.ensure_future(other.correlation_id())
+            sent = 2 * MIB
+            while not answer.done() and sent < 4 * MIB:
+                trickle.send(frame[sent : sent + 1024])  # faster than pace_bytes_min, and days too slow
+                sent += 1024
+                await asyncio.sleep(0.005)
+            assert answer.done() and answer.result() == 2
+
+    run(loop, main())
+
+
+def test_a_client_that_reads_too_slowly_does_not_hold_the_room_of_others(loop: str) -> None:
+    """Its requests do not start before it reads; reading a little now and then must not keep them."""
+
+    async def main() -> None:
+        async with serving(inflight_bytes_max=1 * MIB, write_buffer_bytes_max=64 * 1024, pace_check_ms=50) as it:
+            it.log.fetch_bytes = 32 * MIB
+            it.log.fetch_waits.set()
+            unread, other = await it.client(), await it.client()
+            unread.reader._transport.pause_reading()  # type: ignore[attr-defined]
+            unread.send(fetch(1))
+            await until(lambda: it.metrics.counts["response bytes"] > 0)
+            unread.send(produce(2, records=bytes(900_000)))
+            await until(lambda: it.inflight.held > 900_000)
+            other.send(produce(3, records=bytes(500_000), mode=1))
+            assert await other.correlation_id() == 3
+            assert it.server.connections == 1
+
+    run(loop, main())
+
+
+def test_a_connection_that_is_closed_in_the_queue_for_room_gives_everything_back(loop: str) -> None:
+    """An unreadable request closes its connection while its next frame waits and its socket has unsent bytes."""
+
+    async def main() -> None:
+        async with serving(inflight_bytes_max=1 * MIB, write_buffer_bytes_max=64 * MIB) as it:
+            it.log.fetch_bytes = 32 * MIB
+            it.log.fetch_waits.set()
+            holder, hostile, other = await it.client(), await it.client(), await it.client()
+            hostile.reader._transport.pause_reading()  # type: ignore[attr-defined]
+            hostile.send(fetch(1))  # what it does not read keeps its socket open after the end
+            await until(lambda: it.metrics.counts["response bytes"] > 0)
+            holder.send(produce(2, records=bytes(900_000)))
+            await until(lambda: len(it.log.pending) == 1)
+            hostile.send(produce(3, mode=2))  # waits for admission, and the next request with it
+            hostile.send(unreadable())
+            hostile.send(produce(5, records=bytes(300_000)))
+            await until(lambda: it.inflight.waiting == 1)
+            it.log.admission_waits.set()
+            await until(lambda: len(it.log.pending) == 2)
+            it.log.finish(1)
+            await until(lambda: it.inflight.waiting == 0)
+            it.log.finish(0)
+            assert await holder.correlation_id() == 2
+            other.send(produce(6, records=bytes(1_000_000), mode=1))
+            assert await other.correlation_id() == 6
+            assert it.inflight.held == 0
+            assert not it.inflight.waits_for_clients
 
     run(loop, main())
 
