@@ -20,20 +20,25 @@ help:                       ## show this list
 $(VENV)/.runtime: pyproject.toml constraints.txt
 	@echo "setting up $(VENV), on first use only: it takes some minutes"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "1 of 3: installing Lakestream and its libraries (Spark and PyArrow are the largest; more than 1 GB in all)"
+	@echo "installing Lakestream and its libraries (Spark and PyArrow are the largest; more than 1 GB in all)"
 	@$(PIP) --editable .
-	@echo "2 of 3: compiling the codecs"
+	@touch $@
+
+$(VENV)/.kernels: $(VENV)/.runtime
+	@echo "compiling the codecs"
 	@$(BIN)/python -m lakestream.storage.records.warm
 	@$(BIN)/python -m lakestream.storage.tablefile.write.warm
 	@$(BIN)/python -m lakestream.table.verify.warm
 	@$(BIN)/python -m lakestream.contract.values.warm
-	@echo "3 of 3: starting Spark once, so that later starts are quick (needs Java 17)"
+	@touch $@
+
+$(VENV)/.classes: $(VENV)/.runtime
+	@echo "starting Spark once, so that later starts are quick (needs Java 17)"
 	@$(BIN)/python -m lakestream.table.spark.warm
-	@echo "set up"
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime
-	@echo "installing what the tests need, on first use only"
+	@echo "installing what the tests need"
 	@$(PIP) --editable '.[dev]'
 	@touch $@
 

@@ -1,5 +1,5 @@
-"""Waiting for what the pipeline was asked to do. Where none runs it soon says so, and gives up after a minute; it gives
-up at once where none will come by itself."""
+"""Waits for the pipeline to do what it was asked. If none runs, it soon says so and gives up after a minute; if none will
+start by itself, it gives up at once."""
 
 from lakestream.administration.pipeline import START_ONE, PipelineState
 from lakestream.cli.failures import CommandFailed

@@ -20,7 +20,7 @@ class ServerLimits:
     """Open connections. Further ones are closed at once. Each costs some 4 KB here, plus the kernel's buffers."""
 
     connections_per_address_max: int = 2_000
-    """... of one client address: one machine must not lock out the others."""
+    """Open connections of one client address. One machine must not lock out the others."""
 
     idle_ms_max: int = 600_000
     """The server closes a connection that is idle for this long: Kafka's connections.max.idle.ms."""
@@ -34,7 +34,7 @@ class ServerLimits:
     room that arriving frames hold."""
 
     pace_checks_max: int = 32
-    """... or by less than this part of the frame: others wait for no frame longer than so many checks."""
+    """A frame must also grow by one part in this many of its length, so that others wait for at most so many checks."""
 
     pace_check_ms: int = 1_000
 
@@ -48,8 +48,8 @@ class ServerLimits:
     """The kernel's buffer per socket, if the kernel grants it. Otherwise the kernel tunes the size itself."""
 
     backlog: int = 512
-    """Connections the kernel accepts ahead of us."""
+    """Connections that the kernel queues before the server accepts them."""
 
     def pace_bytes(self, frame_bytes: int) -> int:
-        """A frame of this length must grow by so much between two checks, while others wait for its room."""
+        """Bytes by which a frame of this length must grow between two checks while others wait for its room."""
         return max(self.pace_bytes_min, frame_bytes // self.pace_checks_max)

@@ -72,9 +72,9 @@ class Session(asyncio.BufferedProtocol):
         self._proceeding_soon = False
         self._draining = False
         self._ended = False
-        """No more requests are taken or answered; the socket may still be sending."""
+        """The session takes and answers no more requests. The socket may still be sending."""
         self._gave_back = False
-        """Its counted bytes are given back, but for those of running requests."""
+        """Whether the session has given back its counted bytes, except those of running requests."""
         self._patience = Patience(service.limits, service.loop.time())
 
     @property
@@ -138,7 +138,7 @@ class Session(asyncio.BufferedProtocol):
         self._transport.abort()
 
     def check(self, now: float) -> None:
-        """Let go of a client that does nothing for too long. Waiting for an answer of ours is not doing nothing."""
+        """Disconnect a client that is idle for too long. A client that waits for our answer is not idle."""
         verdict = self._patience.check(
             now,
             self._transport.get_write_buffer_size(),
@@ -151,13 +151,13 @@ class Session(asyncio.BufferedProtocol):
             self._end()
 
     def check_sending(self) -> None:
-        """Others wait for frames that are arriving: let go of a client that sends its own too slowly."""
+        """Disconnect a client that sends its frame too slowly while others wait for the room of arriving frames."""
         receiving = not self._ended and self._is_receiving_frame
         if self._patience.sends_too_slowly(self._connection.frame_bytes if receiving else None):
             self._abort_because("a frame comes too slowly while others wait")
 
     def check_reading(self) -> None:
-        """Others wait for bytes that this client would free by reading: let go of it if it reads too slowly."""
+        """Disconnect a client that reads too slowly while others wait for the bytes that its reading would free."""
         if self._patience.reads_too_slowly(self._transport.get_write_buffer_size() if self.unread_bytes else None):
             self._abort_because("a client does not read while others wait")
 
@@ -207,7 +207,7 @@ class Session(asyncio.BufferedProtocol):
         self._read_or_pause()
 
     def bytes_admitted(self, count: int) -> None:
-        """There is room for the frame that was held."""
+        """Called when there is room for the held frame."""
         self._receive(self._connection.admitted)
         self._proceed()
 
@@ -424,7 +424,7 @@ class Session(asyncio.BufferedProtocol):
         self._service.loop.call_later(LINGER_S, self._transport.close)
 
     def _end(self) -> None:
-        """Close once everything handed to the socket is sent."""
+        """Close the socket once everything handed to it is sent."""
         self._stop()
         self._transport.close()
 
