@@ -1,5 +1,5 @@
-"""Waits for the pipeline to do what it was asked. If none runs, it soon says so and gives up after a minute; if none will
-start by itself, it gives up at once."""
+"""Waits for the pipeline to do what it was asked. If none runs, it soon says so and gives up after a minute. If none
+will start by itself, it gives up at once."""
 
 from lakestream.administration.pipeline import START_ONE, PipelineState
 from lakestream.cli.failures import CommandFailed
