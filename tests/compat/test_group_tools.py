@@ -95,7 +95,7 @@ def test_kafka_consumer_groups_resets_offsets_and_deletes(run: Run, group: str, 
 def test_kafka_configs_shows_the_timeouts_of_a_group_and_says_where_they_are_set(run: Run, group: str) -> None:
     entity = ("--entity-type", "groups", "--entity-name", group)
     shown = run(CONFIGS, *entity, "--describe", "--all")
-    assert "consumer.session.timeout.ms=6000" in shown and "consumer.heartbeat.interval.ms=300" in shown
+    assert "consumer.session.timeout.ms=12000" in shown and "consumer.heartbeat.interval.ms=300" in shown
     refused = run(CONFIGS, *entity, "--alter", "--add-config", "consumer.session.timeout.ms=50000", exit_code=1)
     assert "group.consumer_session_timeout_ms" in refused
     assert run(CONFIGS, "--entity-type", "client-metrics", "--describe").strip() == ""

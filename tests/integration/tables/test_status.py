@@ -65,7 +65,7 @@ def test_status_shows_the_lag_until_the_table_has_caught_up(tmp_path: Path) -> N
             f"of which {in_units(wal['bytes'])} not needed any more: deleted after the grace of 60 min" in done.stdout
         )
         [row] = [line.split() for line in done.stdout.splitlines() if line.startswith("streams.orders")]
-        assert row[:6] == ["streams.orders", "0", "1", *in_units(table["bytes"]).split(), "0"], (
+        assert row[:7] == ["streams.orders", "0", "10s", "1", *in_units(table["bytes"]).split(), "0"], (
             "a young table is healthy"
         )
 

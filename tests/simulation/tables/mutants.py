@@ -15,11 +15,9 @@ from lakestream.metadata.verbs.running import writes
 from lakestream.metadata.verbs.steps import Steps, one_row
 from lakestream.model.errors import Conflict, Unavailable
 from lakestream.model.job import CompactionLease, JobCommit, JobId
-from lakestream.model.table import TableKind
 from lakestream.table.compaction import rewrite
 from lakestream.table.compaction.commit import Committer
 from lakestream.table.compaction.rounds import Rewriting, RewrittenJob
-from lakestream.table.upkeep import orphan_metadata
 from lakestream.table.upkeep.dropped_jobs import DroppedJobs
 from tests.simulation.mutants import Mutant, no_steps
 
@@ -111,10 +109,6 @@ def _what_is_set_aside_is_not_put_into_quarantine(patch: pytest.MonkeyPatch) -> 
     patch.setattr(rewrite, "quarantined", lambda stretch: None)
 
 
-def _a_table_that_lost_its_topic_is_forgotten(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(orphan_metadata, "SWEPT_KINDS", (TableKind.TOPIC,))
-
-
 TABLE_MUTANTS: Mapping[str, Mutant] = {
     "a pipeline without lease may commit": Mutant("tables zombies", _a_pipeline_without_lease_may_commit, "tables"),
     "jobs need not continue one another": Mutant("tables strangers", _jobs_need_not_continue_one_another, "tables", 54),
@@ -126,15 +120,12 @@ TABLE_MUTANTS: Mapping[str, Mutant] = {
     ),
     "a dropped job may be committed": Mutant("tables zombies", _a_dropped_job_may_be_committed, "tables"),
     "an unanswered commit counts as refused": Mutant(
-        "tables lossy store", _an_unanswered_commit_counts_as_refused, "tables", 20
+        "tables lossy store", _an_unanswered_commit_counts_as_refused, "tables", 100
     ),
     "main is put where log is": Mutant("tables strangers", _main_is_put_where_log_is, "tables"),
     "files stand that lack a column": Mutant("tables calm", _files_stand_that_lack_a_column, "tables"),
     "what is set aside is not put into quarantine": Mutant(
         "tables calm", _what_is_set_aside_is_not_put_into_quarantine, "tables", 88
-    ),
-    "a table that lost its topic is forgotten": Mutant(
-        "tables lossy store", _a_table_that_lost_its_topic_is_forgotten, "tables", 4
     ),
     "files of dropped jobs stay": Mutant("tables lossy objects", _files_of_dropped_jobs_stay, "tables", 51),
 }
