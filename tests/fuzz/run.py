@@ -11,6 +11,9 @@ from .round import RoundOutcome, run_round
 FRAMES_PER_ROUND = 10_000
 """A round's broker keeps the topics and groups that damaged requests create; more of them would slow the next ones."""
 
+WELL_FORMED_SHARE = 0.3
+"""Of the frames; the others are damaged below the level of fields, and most of them die in the codec."""
+
 
 def main() -> int:
     options = _options()
@@ -42,7 +45,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--frames", type=int, default=50_000, help="how many frames to send, in rounds")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first round")
     parser.add_argument("--seed", type=int, help="run the round of this seed alone")
-    parser.add_argument("--well-formed", type=float, default=0.0, help="share of sound requests with hostile values")
+    parser.add_argument(
+        "--well-formed", type=float, default=WELL_FORMED_SHARE, help="share of sound requests with hostile values"
+    )
     return parser.parse_args()
 
 
