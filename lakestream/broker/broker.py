@@ -27,6 +27,7 @@ from lakestream.model.broker import BrokerSpec
 from lakestream.storage.cache.segment_cache import CacheMetrics, SegmentCache
 from lakestream.storage.garbage.duties import Duties, GarbageLimits, GarbageMetrics
 from lakestream.storage.index.index import Index
+from lakestream.storage.reader.inline_reader import InlineReader
 from lakestream.storage.reader.reader import LogReader
 from lakestream.storage.reader.segment_reader import ReadMetrics, SegmentReader
 from lakestream.storage.tablefile.read.loading import TableFiles, TableReadMetrics
@@ -124,7 +125,7 @@ async def build_broker(
         restorer=ContractRestorer(),
     )
     reader = LogReader(
-        SegmentReader(objects, cache, tasks, metrics),
+        SegmentReader(objects, InlineReader(store.inline, tasks), cache, tasks, metrics),
         TableFileReader(table_files, threads, tasks, cache_bytes_max=limits.table_cache_bytes),
     )
     wakeups = Wakeups(store, clock, tasks)

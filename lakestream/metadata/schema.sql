@@ -2,7 +2,7 @@
 -- migrations/sqlite and migrations/postgres, and a test holds both against this file.
 -- Times are milliseconds since 1970 by the store's clock. There are no foreign keys: every verb keeps its
 -- references right inside one transaction, and a check per span would be paid at every commit.
--- Lock order: receipt, namespace, cluster, topic, broker, partition by id, producer, segment by id, duty, lease, job, compaction ask, group epoch, group, offset, table by id.
+-- Lock order: receipt, namespace, cluster, topic, broker, partition by id, producer, segment by id, inline segment, duty, lease, job, compaction ask, group epoch, group, offset, table by id.
 -- Transactions of PostgreSQL keep to it, so that they never wait for each other in a circle; SQLite has one writer. The registry's row is locked before its
 -- own tables, and with nothing else.
 
@@ -84,10 +84,10 @@ CREATE TABLE segment (
     id                         text     NOT NULL PRIMARY KEY,
     state                      smallint NOT NULL,              -- 1 committed, 2 abandoned
     broker_id                  integer,                        -- null where abandoned
-    bytes                      bigint   NOT NULL,
+    bytes                      bigint   NOT NULL,              -- of its object: 0 where it is inline
     decided_ms                 bigint   NOT NULL,
     results                    bytea,                          -- of its batches; dropped when receipted
-    receipted_in               text,                           -- the later segment whose footer carries them
+    receipted_in               text,                           -- the later segment whose footer carries them; its own id if it was moved
     span_count                 bigint   NOT NULL,              -- references: at 0 it is dead for good
     dead_since_ms              bigint,
     object_deleted_ms          bigint                          -- set on abandoned rows that outlive their object
@@ -95,6 +95,16 @@ CREATE TABLE segment (
 CREATE INDEX segment_dead ON segment (dead_since_ms, id) WHERE dead_since_ms IS NOT NULL AND object_deleted_ms IS NULL;
 CREATE INDEX segment_receipts ON segment (receipted_in) WHERE receipted_in IS NOT NULL AND dead_since_ms IS NULL;
 CREATE INDEX segment_kept ON segment (object_deleted_ms) WHERE object_deleted_ms IS NOT NULL;
+
+-- The bytes of a small flush, for seconds, until they are moved into an object or their last span goes. Written: with
+-- their commit. Read: at fetches, and by whoever moves them. The segment's fate is in `segment`, as for objects.
+CREATE TABLE inline_segment (
+    id                         text     NOT NULL PRIMARY KEY,  -- begins with 'inline-', and sorts after every object's
+    bytes                      bigint   NOT NULL,
+    committed_ms               bigint   NOT NULL,
+    data                       bytea    NOT NULL               -- batches, one behind the other
+);
+CREATE INDEX span_inline ON span (segment_id) WHERE segment_id >= 'inline';
 
 -- Who does a named chore until when. Written: by its holder. Read: by those who would like it.
 CREATE TABLE duty (

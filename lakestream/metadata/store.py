@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from lakestream.metadata.group_store import GroupStore
+from lakestream.metadata.inline_store import InlineStore
 from lakestream.metadata.job_store import JobStore
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.repair_store import RepairStore
@@ -47,6 +48,8 @@ class WalSize(NamedTuple):
     needed_bytes: int
     """The part of these bytes that lies nowhere else. The rest is dead, or lies in tables too and waits for its
     object's deletion, or is the segments' own: footers and receipts."""
+    inline_bytes: int = 0
+    """Further bytes that lie in the metadata store and in no object yet."""
 
 
 class MetadataStore(Protocol):
@@ -75,6 +78,11 @@ class MetadataStore(Protocol):
     @property
     def repairs(self) -> RepairStore:
         """The verbs for repairs of quarantined values."""
+        ...
+
+    @property
+    def inline(self) -> InlineStore:
+        """The verbs for bytes that lie in this store."""
         ...
 
     # --- the cluster -------------------------------------------------------------------------
@@ -133,7 +141,8 @@ class MetadataStore(Protocol):
     # --- the log -----------------------------------------------------------------------------
 
     async def commit_segment(self, commit: SegmentCommit) -> SegmentFate:
-        """Give offsets to a durable segment's batches: the moment at which they exist.
+        """Give offsets to a segment's batches: the moment at which they exist. The segment is a durable object, or its
+        bytes come with the commit and lie in this store from now on (an inline segment).
 
         A segment has one fate. If it has one already, the store returns it and changes nothing, so a caller that lost
         an answer asks again. Otherwise, in one transaction (on PostgreSQL one round trip), the store checks the
@@ -193,7 +202,7 @@ class MetadataStore(Protocol):
 
     async def deletable_segments(self, grace_ms: int, limit: int) -> list[SegmentId]:
         """Segments that are dead (no span refers to them) for longer than the grace and whose receipts no living
-        segment needs: their objects can be deleted."""
+        segment needs: their objects can be deleted. Inline segments have none and are not among them."""
         ...
 
     async def wal_size(self) -> WalSize:

@@ -3,11 +3,26 @@
 from typing import NamedTuple
 
 SegmentId = str
-"""A ULID: 26 characters, sortable by creation time."""
+"""A ULID: 26 characters, sortable by creation time. An inline segment has a prefix before it."""
+
+InlineData = bytes
+"""The content of an inline segment: batches, one behind the other."""
+
+INLINE_PREFIX = "inline-"
+"""Sorts after every ULID, so an index over inline segments alone can be told by a comparison."""
+
+
+def inline_id(ulid: str) -> SegmentId:
+    return INLINE_PREFIX + ulid
+
+
+def is_inline(segment: SegmentId) -> bool:
+    """Whether the segment's bytes lie in the metadata store, and not in an object."""
+    return segment.startswith(INLINE_PREFIX)
 
 
 class Span(NamedTuple):
-    """Offsets [base_offset, last_offset] of one partition, contiguous in one WAL segment.
+    """Offsets [base_offset, last_offset] of one partition, contiguous in one WAL segment, inline or in an object.
 
     The bytes hold one or more whole batches. Each batch was written with base offset 0; its true
     base is the span's base plus the records of the batches before it.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-from lakestream.model.place import SegmentId
+from lakestream.model.place import InlineData, SegmentId
 from lakestream.model.topic import PartitionId
 
 NO_PRODUCER = -1
@@ -49,15 +49,19 @@ class BatchResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentCommit:
-    """One flush: a durable object and the batches in it, in the order in which they take offsets."""
+    """One flush: its batches, in the order in which they take offsets, and the place of their bytes. They lie in a
+    durable object, or they come with the commit (an inline segment)."""
 
     segment: SegmentId
     broker_id: int
     incarnation: int
     bytes: int
+    """Of the object; 0 for an inline segment, which has none."""
     batches: Sequence[SegmentBatch]
     receipts: Sequence[SegmentId] = ()
     """Earlier segments whose results this segment's footer records, so that the bucket alone can rebuild the log."""
+    inline: InlineData | None = None
+    """For an inline segment: the batches, which the store keeps with their offsets. Positions count from its start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

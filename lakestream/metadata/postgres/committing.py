@@ -1,7 +1,8 @@
 """commit_segment and abandon_segment: decide a segment's one fate in one round trip.
 
-The function commit_segment_v1 (migrations/postgres/0001_log_functions.sql) does the work. This module packs its
-arguments and reads its answer. Numbers travel as array literals, which is far cheaper than adapting them one by one.
+The function commit_segment_v1 (migrations/postgres/0001_log_functions.sql) does the work, and commit_inline_segment_v1
+keeps the bytes of an inline segment beside it. This module packs their arguments and reads their answer. Numbers travel
+as array literals, which is far cheaper than adapting them one by one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,14 +24,20 @@ _COMMIT = (
     "%s, %s, %s, %s, %s, %s::bigint[], %s::bigint[], %s::bigint[], %s::integer[], %s::integer[], %s::bigint[],"
     " %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::integer[], %s::bigint[])"
 )
+_COMMIT_INLINE = (
+    "SELECT fate_state, fate_results FROM commit_inline_segment_v1(%s, "
+    "%s, %s, %s, %s, %s, %s::bigint[], %s::bigint[], %s::bigint[], %s::integer[], %s::integer[], %s::bigint[],"
+    " %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::integer[], %s::bigint[])"
+)
 _NO_SLOT = 0
 
 
 async def commit_segment(connection: Connection, commit: SegmentCommit) -> SegmentFate:
     try:
         cursor = await connection.execute(
-            _COMMIT,
+            _COMMIT if commit.inline is None else _COMMIT_INLINE,
             (
+                *(() if commit.inline is None else (commit.inline,)),
                 commit.segment,
                 commit.broker_id,
                 commit.incarnation,

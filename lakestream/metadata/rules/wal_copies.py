@@ -15,3 +15,6 @@ the second before counts as well."""
 SPANS_BACK_MAX = 5_000
 """Most file spans of one partition that the query reads: fourteen hours of commits every ten seconds. A topic that
 cannot be compacted may keep single segments for longer; the query misses its neighbours' records of that time."""
+MOVED_SECONDS_MAX = 10
+"""A segment of moved inline bytes was committed some seconds after its records. So it counts for so many seconds before
+its own. Records that lay inline for longer, since the object store was away, are missed."""

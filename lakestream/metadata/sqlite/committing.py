@@ -109,6 +109,11 @@ def _write(connection: sqlite3.Connection, commit: SegmentCommit, placement: Pla
         [(*key, state.epoch, _encode_recent(state.recent), now_ms) for key, state in placement.producers.items()],
     )
     _write_fate(connection, commit, placement, now_ms)
+    if commit.inline is not None and placement.spans:
+        connection.execute(
+            "INSERT INTO inline_segment VALUES (?, ?, ?, ?)",
+            (commit.segment, len(commit.inline), now_ms, commit.inline),
+        )
     connection.executemany(
         "UPDATE segment SET results = NULL, receipted_in = ? WHERE id = ? AND state = ?",
         [(commit.segment, receipted, SegmentState.COMMITTED) for receipted in commit.receipts],

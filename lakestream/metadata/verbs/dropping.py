@@ -12,7 +12,7 @@ from lakestream.metadata.rules.retention import OldSpan, expired_spans
 from lakestream.metadata.verbs.running import Verbs, transacts
 from lakestream.metadata.verbs.steps import Steps, all_rows, changed, for_each, lock, maybe_row
 from lakestream.metadata.verbs.wording import Wording
-from lakestream.model.place import SegmentId, Tail
+from lakestream.model.place import SegmentId, Tail, is_inline
 from lakestream.model.topic import PartitionId
 
 _RELEASE = Wording(
@@ -105,9 +105,15 @@ def release_spans_of(partitions: list[PartitionId]) -> Steps[None]:
 
 
 def release(span_counts: Mapping[SegmentId, int]) -> Steps[None]:
-    """Subtract dropped spans from the counts of their segments."""
+    """Subtract dropped spans from the counts of their segments. Inline bytes go with their last span."""
     if not span_counts:
         return
     segments = sorted(span_counts)
     yield from lock("SELECT 1 FROM segment WHERE id = ANY (:segments) ORDER BY id FOR UPDATE", segments=segments)
     yield from for_each({"segment": segments, "count": [span_counts[segment] for segment in segments]}, _RELEASE)
+    if inline := [segment for segment in segments if is_inline(segment)]:
+        yield from changed(
+            "DELETE FROM inline_segment WHERE id IN"
+            " (SELECT id FROM segment WHERE id = ANY (:inline) AND dead_since_ms IS NOT NULL)",
+            inline=inline,
+        )

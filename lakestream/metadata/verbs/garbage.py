@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lakestream.metadata.rules.segment_state import ABANDONED_KEPT_MS, SegmentState
-from lakestream.metadata.rules.wal_copies import SECOND_MS, SPANS_BACK_MAX
+from lakestream.metadata.rules.wal_copies import MOVED_SECONDS_MAX, SECOND_MS, SPANS_BACK_MAX
 from lakestream.metadata.store import WalSize
 from lakestream.metadata.verbs.running import Verbs, reads, transacts, writes
 from lakestream.metadata.verbs.steps import Steps, all_rows, changed, lock, maybe_row, one_row
@@ -13,7 +13,9 @@ from lakestream.model.topic import TopicId
 
 _LIVING = (
     "WITH RECURSIVE living (second) AS MATERIALIZED"
-    " (SELECT DISTINCT decided_ms / :second FROM segment WHERE state = :committed),"
+    " (SELECT decided_ms / :second FROM segment WHERE state = :committed AND id < 'inline'"
+    " UNION SELECT decided_ms / :second - back FROM segment CROSS JOIN unnest(:moved_back::bigint[]) AS earlier (back)"
+    " WHERE state = :committed AND receipted_in = id),"
     " oldest (ms) AS MATERIALIZED (SELECT min(second) * :second FROM living),"
 )
 _LIVED_THEN = (
@@ -60,6 +62,7 @@ class GarbageVerbs(Verbs):
     def deletable_segments(self, grace_ms: int, limit: int) -> Steps[list[SegmentId]]:
         rows = yield from all_rows(
             "SELECT id FROM segment AS dead WHERE dead_since_ms < now_ms() - :grace_ms AND object_deleted_ms IS NULL"
+            " AND id < 'inline'"
             " AND NOT EXISTS (SELECT 1 FROM segment AS living"
             " WHERE living.receipted_in = dead.id AND living.dead_since_ms IS NULL)"
             " ORDER BY dead_since_ms, id LIMIT :limit",
@@ -72,14 +75,19 @@ class GarbageVerbs(Verbs):
     def wal_size(self) -> Steps[WalSize]:
         row = yield from one_row(
             "SELECT (SELECT coalesce(sum(bytes), 0)::bigint FROM segment WHERE object_deleted_ms IS NULL),"
-            " (SELECT coalesce(sum(length), 0)::bigint FROM span)",
+            " (SELECT coalesce(sum(length), 0)::bigint FROM span WHERE segment_id < 'inline'),"
+            " (SELECT coalesce(sum(bytes), 0)::bigint FROM inline_segment)",
         )
         return WalSize._make(row)
 
     @reads
     def wal_copies(self) -> Steps[dict[TopicId, int]]:
         rows = yield from all_rows(
-            _WAL_COPIES, second=SECOND_MS, committed=SegmentState.COMMITTED.value, back=SPANS_BACK_MAX
+            _WAL_COPIES,
+            second=SECOND_MS,
+            committed=SegmentState.COMMITTED.value,
+            back=SPANS_BACK_MAX,
+            moved_back=list(range(1, MOVED_SECONDS_MAX + 1)),
         )
         return dict(rows)
 

@@ -1,6 +1,7 @@
 """The verbs that both stores share: all but the hot ones, which each store implements in its own best way."""
 
 from lakestream.metadata.group_store import GroupStore
+from lakestream.metadata.inline_store import InlineStore
 from lakestream.metadata.job_store import JobStore
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.repair_store import RepairStore
@@ -8,6 +9,7 @@ from lakestream.metadata.table_store import TableStore
 from lakestream.metadata.verbs.brokers import BrokerVerbs
 from lakestream.metadata.verbs.dropping import DroppingVerbs
 from lakestream.metadata.verbs.garbage import GarbageVerbs
+from lakestream.metadata.verbs.inline import InlineVerbs
 from lakestream.metadata.verbs.registry import RegistryVerbs
 from lakestream.metadata.verbs.repairs import RepairVerbs
 from lakestream.metadata.verbs.running import Database
@@ -23,6 +25,7 @@ class SharedVerbs(BrokerVerbs, TopicVerbs, DroppingVerbs, GarbageVerbs):
         self.tables: TableStore = TableVerbs(database)
         self.registry: RegistryStore = RegistryVerbs(database)
         self.repairs: RepairStore = RepairVerbs(database)
+        self.inline: InlineStore = InlineVerbs(database)
         self.jobs = jobs
         self.groups = groups
 

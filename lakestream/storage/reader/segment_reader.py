@@ -1,16 +1,17 @@
-"""Bytes of a WAL segment: from the cache, or by one GET that concurrent readers share.
+"""Bytes of a WAL segment: from the cache, from the metadata store, or by one GET that concurrent readers share.
 
 A GET is rounded outward to whole blocks, so that the next reader, and readers of neighbouring partitions in the
 segment, find them in the cache. Where a GET costs no round trip, blocks are small: neighbours may read a shared block
-twice.
+twice. An inline segment is small and is read whole.
 """
 
 import asyncio
 from typing import Protocol
 
 from lakestream.model.errors import SegmentLost
-from lakestream.model.place import SegmentId, Span
+from lakestream.model.place import SegmentId, Span, is_inline
 from lakestream.storage.cache.segment_cache import CachedExtent, SegmentCache
+from lakestream.storage.reader.inline_reader import InlineReader
 from lakestream.storage.wal.segment import segment_key
 from lakestream.world.objects.store import ObjectStore
 from lakestream.world.tasks import Tasks
@@ -24,8 +25,11 @@ class ReadMetrics(Protocol):
 
 
 class SegmentReader:
-    def __init__(self, objects: ObjectStore, cache: SegmentCache, tasks: Tasks, metrics: ReadMetrics) -> None:
+    def __init__(
+        self, objects: ObjectStore, inline: InlineReader, cache: SegmentCache, tasks: Tasks, metrics: ReadMetrics
+    ) -> None:
         self._objects = objects
+        self._inline = inline
         self._cache = cache
         self._tasks = tasks
         self._metrics = metrics
@@ -50,6 +54,10 @@ class SegmentReader:
         return extent.slice(span.at, span.length)
 
     async def _get(self, span: Span) -> CachedExtent:
+        if is_inline(span.segment):
+            extent = CachedExtent(0, [await self._inline.read(span.segment)])
+            self._cache.put(span.segment, extent, fetched=True)
+            return extent
         start = span.at - span.at % self._block_bytes
         end = -(-(span.at + span.length) // self._block_bytes) * self._block_bytes
         key = (span.segment, start, end)

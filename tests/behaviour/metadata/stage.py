@@ -13,6 +13,7 @@ import psycopg
 from lakestream.metadata.open import one_thread, open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerLease, BrokerSpec
+from lakestream.model.place import inline_id
 from lakestream.model.segment import NO_PRODUCER, BatchResult, Committed, SegmentBatch, SegmentCommit, SegmentFate
 from lakestream.model.topic import PartitionId, Topic, TopicSpec
 from lakestream.world.chance import SystemChance
@@ -21,6 +22,8 @@ from lakestream.world.ids import Ids
 from lakestream.world.threads import InlineThreads, Threads
 
 TTL_MS = 60_000
+FIRST_AT = 4
+"""The position of the first batch in an object, behind its magic."""
 _schemas = itertools.count(1)
 
 
@@ -91,6 +94,13 @@ class Stage:
         }
         return SegmentCommit(**(facts | changes))  # type: ignore[arg-type]
 
+    def inline_commit(self, lease: BrokerLease, *batches: SegmentBatch, **changes: object) -> SegmentCommit:
+        """A commit with its bytes: each batch is filled with a character of its own. Positions begin at 0."""
+        placed = tuple(one._replace(at=one.at - FIRST_AT) for one in laid_out(*batches))
+        data = b"".join(bytes([ord("a") + n % 26]) * one.length for n, one in enumerate(placed))
+        facts = {"segment": inline_id(self.ids.ulid()), "bytes": 0, "inline": data}
+        return self.commit(lease, *placed, **(facts | changes))
+
 
 def broker_spec(id: int = 1) -> BrokerSpec:
     return BrokerSpec(id=id, host="127.0.0.1", port=9092 + id, rack=None, http="127.0.0.1:8080")
@@ -113,7 +123,7 @@ def batch(
 
 def laid_out(*batches: SegmentBatch) -> tuple[SegmentBatch, ...]:
     """The same batches one behind the other in a segment."""
-    ats = itertools.accumulate((one.length for one in batches), initial=4)
+    ats = itertools.accumulate((one.length for one in batches), initial=FIRST_AT)
     return tuple(one._replace(at=at) for one, at in zip(batches, ats, strict=False))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.broker import BrokerSpec
+from lakestream.model.place import inline_id
 from lakestream.model.repair import Repair
 from lakestream.model.segment import NO_PRODUCER, SegmentBatch, SegmentCommit
 from lakestream.model.topic import TopicSpec
@@ -20,8 +21,9 @@ from lakestream.world.ids import Ids
 from lakestream.world.threads import InlineThreads
 
 HERE = Path(__file__).parent
-VERSION = 6
+VERSION = 7
 NOW_MS = 1_763_000_000_000
+INLINE = b"a batch that lies in the store"
 
 
 class StoppedClock(SystemClock):
@@ -60,6 +62,17 @@ async def fill(store: MetadataStore) -> None:
                 receipts=receipts,
             )
         )
+    batches = (SegmentBatch(second, 0, len(INLINE), 1, NOW_MS, -1, NO_PRODUCER, -1, -1),)
+    await store.commit_segment(
+        SegmentCommit(
+            segment=inline_id(segment(3)),
+            broker_id=3,
+            incarnation=lease.incarnation,
+            bytes=0,
+            batches=batches,
+            inline=INLINE,
+        )
+    )
     await store.abandon_segment(segment(9))
     await store.delete_records(first, 8)
     await store.take_duty("retention", "broker-3", 10_000)

@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from lakestream.model.place import inline_id
 from lakestream.model.segment import Abandoned, BatchStatus, Committed, SegmentBatch, SegmentCommit
-from tests.golden.metadata.make import HERE, NOW_MS, content, opened, segment
+from tests.golden.metadata.make import HERE, INLINE, NOW_MS, content, opened, segment
 
-VERSIONS = sorted(HERE.glob("sqlite-v*.db"))
+
+def version_of(file: Path) -> int:
+    return int(file.stem.removeprefix("sqlite-v"))
+
+
+VERSIONS = sorted(HERE.glob("sqlite-v*.db"), key=version_of)
 
 
 def test_there_are_golden_stores() -> None:
@@ -51,6 +57,18 @@ def test_a_golden_store_can_be_written_on(golden: Path, tmp_path: Path) -> None:
             assert repeated == Committed(results=((BatchStatus.DUPLICATE, 0, -1, 8),))
             stored = await store.commit_segment(commit(segment(12), 15))
             assert stored == Committed(results=((BatchStatus.STORED, 21, -1, 8),))
+        finally:
+            await store.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("golden", [file for file in VERSIONS if version_of(file) >= 7], ids=lambda file: file.stem)
+def test_inline_bytes_of_a_golden_store_are_there(golden: Path, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store = await opened(Path(shutil.copy(golden, tmp_path)))
+        try:
+            assert await store.inline.read([inline_id(segment(3))]) == {inline_id(segment(3)): INLINE}
         finally:
             await store.close()
 

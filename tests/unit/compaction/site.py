@@ -32,6 +32,7 @@ from lakestream.model.segment import SegmentBatch, SegmentCommit
 from lakestream.model.table import TablePointer
 from lakestream.model.topic import Topic, TopicSpec
 from lakestream.storage.cache.segment_cache import SegmentCache
+from lakestream.storage.reader.inline_reader import InlineReader
 from lakestream.storage.reader.reader import LogReader
 from lakestream.storage.reader.segment_reader import SegmentReader
 from lakestream.storage.records.decode import SCHEMA, decode_batches
@@ -188,7 +189,9 @@ class Site:
             restorer=ContractRestorer(),
         )
         return LogReader(
-            SegmentReader(self.objects, SegmentCache(0, metrics), self.tasks, metrics),
+            SegmentReader(
+                self.objects, InlineReader(self.store.inline, self.tasks), SegmentCache(0, metrics), self.tasks, metrics
+            ),
             TableFileReader(files, InlineThreads(), self.tasks, cache_bytes_max=1 << 20),
         )
 

@@ -7,11 +7,13 @@ import pytest
 from lakestream.model.errors import ObjectMissing
 from lakestream.model.place import FileSpan, PartitionView, Span, Tail
 from lakestream.storage.cache.segment_cache import SegmentCache
+from lakestream.storage.reader.inline_reader import InlineReader
 from lakestream.storage.reader.reader import LogReader
 from lakestream.storage.reader.segment_reader import SegmentReader
 from lakestream.storage.wal.segment import segment_key
 from tests.unit.storage.batches import record_batch
 from tests.unit.storage.test_flusher import Quiet
+from tests.unit.storage.test_segment_reader import HeldInline
 from tests.unit.tablefile.files import Bench, file_of, stretch_of
 
 BATCH = record_batch(10)
@@ -39,7 +41,8 @@ async def reader_without(bench: Bench, lost: str) -> LogReader:
     for path, content in OBJECTS.items():
         if path != lost:
             await bench.objects.put(path, [content])
-    segments = SegmentReader(bench.objects, SegmentCache(0, Quiet()), bench.tasks, Quiet())
+    inline = InlineReader(HeldInline(), bench.tasks)
+    segments = SegmentReader(bench.objects, inline, SegmentCache(0, Quiet()), bench.tasks, Quiet())
     return LogReader(segments, bench.reader)
 
 
