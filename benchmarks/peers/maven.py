@@ -2,6 +2,8 @@
 
     fetch(folder, ["org.apache.kafka:kafka-tools:4.3.1", ...]) -> folder/libs, with everything they need
 
+Coordinates are group:artifact:version, with :classifier where the jar has one.
+
 An interrupted download is never used: jars arrive in a folder of their own, which is renamed when it is whole.
 """
 
@@ -57,10 +59,11 @@ def _pom(name: str, coordinates: Sequence[str], without: Sequence[str]) -> str:
 
 
 def _dependency(coordinates: str, exclusions: str) -> str:
-    group, artifact, version = coordinates.split(":")
+    group, artifact, version, *classifier = coordinates.split(":")
+    classified = "".join(f"<classifier>{one}</classifier>" for one in classifier)
     return (
         f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
-        f"<exclusions>{exclusions}</exclusions></dependency>"
+        f"{classified}<exclusions>{exclusions}</exclusions></dependency>"
     )
 
 

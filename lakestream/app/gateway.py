@@ -1,5 +1,6 @@
 """The gateway process: HTTP for people, tools and engines, over the metadata store, the tables and the live brokers."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -9,6 +10,7 @@ from starlette.routing import BaseRoute, Mount
 
 from lakestream.administration.administration import build_administration
 from lakestream.administration.processes import PIPELINE
+from lakestream.app.table_roots import open_roots
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.contract.topic.following import FollowingTables
@@ -58,6 +60,7 @@ async def _gateway(settings: Settings, no_pipeline: str | None, life: Life) -> N
     schemas = ThreadPool(_SCHEMA_THREADS, "schemas")
     options = settings.objects_options
     objects = await open_objects(settings.objects_url, clock=clock, ids=ids, threads=disk, options=options)
+    roots = await open_roots(settings.catalog.roots, objects, clock=clock, ids=ids, threads=disk, options=options)
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     with suppress(NamespaceExists):
         await store.tables.create_namespace(STREAMS, {})
@@ -71,6 +74,7 @@ async def _gateway(settings: Settings, no_pipeline: str | None, life: Life) -> N
         ids=ids,
         grace_ms=settings.wal.grace_ms,
         no_pipeline=no_pipeline,
+        roots=roots,
     )
     server = HttpServer(Starlette(routes=routes), *settings.http.listen)
     server.start()
@@ -81,7 +85,8 @@ async def _gateway(settings: Settings, no_pipeline: str | None, life: Life) -> N
     await server.stop()
     await brokers.close()
     await store.close()
-    await objects.close()
+    for each in (*roots, objects):
+        await each.close()
     disk.close()
     schemas.close()
 
@@ -96,9 +101,11 @@ def gateway_routes(
     ids: Ids,
     grace_ms: int,
     no_pipeline: str | None = None,
+    roots: Sequence[ObjectStore] = (),
 ) -> list[BaseRoute]:
-    """Everything that the gateway serves. The catalog and administration share one set of metadata files in memory."""
-    locations = TableObjects(objects)
+    """Everything that the gateway serves. The catalog and administration share one set of metadata files in memory.
+    `roots`: where ordinary tables may lie besides."""
+    locations = TableObjects(objects, other_roots=roots)
     files = MetadataFiles(locations, ids=ids)
     administration = build_administration(
         store=store,

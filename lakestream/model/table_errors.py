@@ -44,8 +44,12 @@ class InvalidTableChange(Invalid):
     """A table, view or change to one that Iceberg's specification does not allow."""
 
 
+class RepeatedDialect(InvalidTableChange):
+    """A version of a view with two queries of one dialect."""
+
+
 class InvalidLocation(Invalid):
-    """A location outside the folder of the object store in which tables live."""
+    """A location outside the folders in which tables may live."""
 
 
 class Guarded(Invalid):
@@ -54,6 +58,10 @@ class Guarded(Invalid):
 
 class DamagedTable(Corrupt):
     """A metadata file, manifest list or manifest that is missing or cannot be read."""
+
+
+class MissingTableFile(DamagedTable):
+    """A file that a table or view refers to does not exist."""
 
 
 class LedgerConflict(Conflict):

@@ -29,6 +29,14 @@ def _addresses(value: object) -> object:
     return tuple(_address(item) for item in items) if isinstance(items, list | tuple) else items
 
 
+def _urls(value: object) -> object:
+    """'s3://a/b,s3://c', or a list of them."""
+    items = [item for item in value.split(",") if item.strip()] if isinstance(value, str) else value
+    if isinstance(items, list | tuple):
+        return tuple(item.strip().rstrip("/") if isinstance(item, str) else item for item in items)
+    return items
+
+
 def _options(value: object) -> object:
     """'endpoint=http://...,region=x', or a table. Values become text, whatever type TOML gave them."""
     if isinstance(value, str):
@@ -49,6 +57,11 @@ HostPorts = Annotated[
     PlainSerializer(lambda addresses: ",".join(map(str, addresses)), return_type=str),
 ]
 Options = Annotated[dict[str, str], BeforeValidator(_options)]
+Urls = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_urls),
+    PlainSerializer(lambda urls: ",".join(urls), return_type=str),
+]
 
 
 class SettingsGroup(BaseModel):
@@ -194,6 +207,15 @@ class GroupSettings(SettingsGroup):
     )
 
 
+class CatalogSettings(SettingsGroup):
+    roots: Urls = Field(
+        default=(),
+        description="Folders outside of `objects` in which tables and views that are no topics' may be created by an "
+        "explicit location: URLs such as s3://warehouse/tables, several separated by commas. The gateway writes there "
+        "with the same `objects_options`.",
+    )
+
+
 class LogSettings(SettingsGroup):
     level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="The least important messages that are logged."
@@ -229,6 +251,7 @@ class Settings(SettingsGroup):
     wal: WalSettings = WalSettings()
     produce: ProduceSettings = ProduceSettings()
     group: GroupSettings = GroupSettings()
+    catalog: CatalogSettings = CatalogSettings()
     pipeline: PipelineSettings = PipelineSettings()
     spark: SparkSettings = SparkSettings()
     log: LogSettings = LogSettings()

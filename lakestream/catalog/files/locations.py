@@ -3,20 +3,22 @@
     location  file:///data/objects/tables/<uuid>/metadata/00001-....metadata.json
     key                            tables/<uuid>/metadata/00001-....metadata.json
 
-All files of tables lie below `tables/`. A location elsewhere is refused, since it could name the log's own objects or a
-place that only one machine sees. A table's own folder is named by its uuid, so a table that is dropped and made again
-under its old name shares nothing with it.
+All files of topics' tables lie below `tables/`, and those of other tables by default. A location elsewhere is refused,
+since it could name the log's own objects or a place that only one machine sees, unless it lies below a root that the
+settings allow. A table's own folder is named by its uuid, so a table that is dropped and made again under its old name
+shares nothing with it.
 """
 
 import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from lakestream.model.errors import ObjectExists, ObjectMissing
 from lakestream.model.job import JobId
 from lakestream.model.table import TableId
-from lakestream.model.table_errors import DamagedTable, InvalidLocation
+from lakestream.model.table_errors import InvalidLocation, MissingTableFile
 from lakestream.world.ids import is_ulid
 from lakestream.world.objects.keys import key_problem
 from lakestream.world.objects.store import Buffer, ObjectStore
@@ -29,12 +31,19 @@ _SAME_SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "az"}
 """Names that engines use for the schemes that we know."""
 
 
+class _Place(NamedTuple):
+    objects: ObjectStore
+    key: str
+
+
 class TableObjects:
     """Access to the object store by locations."""
 
-    def __init__(self, objects: ObjectStore) -> None:
+    def __init__(self, objects: ObjectStore, *, other_roots: Sequence[ObjectStore] = ()) -> None:
+        """`other_roots`: where tables that are no topics' may lie besides, each as a store with that root."""
         self._objects = objects
-        self._root = _root_of(objects.url)
+        self._root = root_of(objects.url)
+        self._others = tuple((f"{root_of(other.url)}/", other) for other in other_roots)
 
     def table_location(self, table: TableId) -> str:
         """The folder of a new table."""
@@ -55,19 +64,29 @@ class TableObjects:
 
     def job_of(self, location: str) -> JobId | None:
         """The job whose folder contains the location, if any."""
-        _, owner, job, *rest = [*self.key_of(location).split("/"), "", ""]
-        return job if owner.endswith(LOG_FOLDER_END) and is_ulid(job) and any(rest) else None
+        return _job_of(self.key_of(location))
 
     def key_of(self, location: str) -> str:
-        """Raises InvalidLocation for a location outside the tables' folder."""
+        """The key in our own store. Raises InvalidLocation for a location outside the tables' folder there."""
         normal = plain_location(location)
         prefix = f"{self._root}/{TABLES_FOLDER}/"
         key = normal.removeprefix(f"{self._root}/")
         if not normal.startswith(prefix) or key_problem(key) is not None:
+            roots = " or ".join((prefix, *(root for root, _ in self._others)))
             raise InvalidLocation(
-                f"'{location}' is no place for a table: leave the location out, or choose one below {prefix}"
+                f"'{location}' is no place for a table: leave the location out, or choose one below {roots}"
             )
         return key
+
+    def _place(self, location: str) -> _Place:
+        """Our own store goes first, so that no allowed root opens the way to the log's objects."""
+        normal = plain_location(location)
+        if not normal.startswith(f"{self._root}/"):
+            for root, objects in self._others:
+                key = normal.removeprefix(root)
+                if normal.startswith(root) and key_problem(key) is None:
+                    return _Place(objects, key)
+        return _Place(self._objects, self.key_of(location))
 
     def is_below(self, location: str, folders: Iterable[str]) -> bool:
         """Whether it lies in one of the folders, in any spelling: Spark writes `file:/data` for `file:///data`."""
@@ -77,8 +96,11 @@ class TableObjects:
             return False
 
     def check_folder(self, location: str, table: TableId) -> None:
-        """Raises InvalidLocation if a table may not live here: outside the tables' folder, or in another table's."""
-        owner = self.key_of(location).split("/")[1].removesuffix(LOG_FOLDER_END)
+        """Raises InvalidLocation if a table may not live here: outside the allowed roots, or in another table's."""
+        objects, key = self._place(location)
+        if objects is not self._objects:
+            return
+        owner = key.split("/")[1].removesuffix(LOG_FOLDER_END)
         if _UUID.fullmatch(owner) and owner != table:
             raise InvalidLocation(
                 f"'{location}' lies in the folder of another table: leave the location out, or choose one of your own"
@@ -93,25 +115,34 @@ class TableObjects:
         return True
 
     async def read(self, location: str) -> Buffer:
-        """Raises DamagedTable if there is no such object."""
+        """Raises MissingTableFile if there is no such object."""
+        objects, key = self._place(location)
         try:
-            return await self._objects.get(self.key_of(location))
+            return await objects.get(key)
         except ObjectMissing as error:
-            raise DamagedTable(
-                f"{location} does not exist, though the table refers to it: restore it from a backup of the bucket"
+            raise MissingTableFile(
+                f"Failed to open input stream for file: {location}. It does not exist, though the table refers to it: "
+                "restore it from a backup of the bucket"
             ) from error
+
+    async def exists(self, location: str) -> bool:
+        objects, key = self._place(location)
+        (size,) = await objects.sizes([key])
+        return size is not None
 
     async def write(self, location: str, *parts: Buffer) -> None:
         """Raises ObjectExists: objects are never overwritten."""
-        await self._objects.put(self.key_of(location), parts)
+        objects, key = self._place(location)
+        await objects.put(key, parts)
 
     async def make_folder(self, location: str) -> None:
         """Make the folder on a file store: some engines (DuckDB) write there before the table exists and expect it."""
-        if not self._objects.is_remote:
-            key = f"{self.key_of(location)}/{_FOLDER_MAKER}"
+        objects, folder = self._place(location)
+        if not objects.is_remote:
+            key = f"{folder}/{_FOLDER_MAKER}"
             with suppress(ObjectExists):  # left by a process that was killed between the two steps
-                await self._objects.put(key, [b""])
-            await self._objects.delete([key])
+                await objects.put(key, [b""])
+            await objects.delete([key])
 
     async def list_below(self, folder: str) -> list[str]:
         """Locations of all objects below."""
@@ -124,20 +155,29 @@ class TableObjects:
 
     async def delete(self, locations: Sequence[str]) -> None:
         """A missing object is no error. A job's files are deleted long after its end, when nobody uses its folder."""
-        keys = [self.key_of(location) for location in locations]
-        of_jobs = {self.key_of(each).rpartition("/")[0] for each in locations if self.job_of(each) is not None}
+        places = [self._place(location) for location in locations]
+        keys = [key for objects, key in places if objects is self._objects]
+        of_jobs = {key.rpartition("/")[0] for key in keys if _job_of(key) is not None}
         await self._objects.delete(keys, unused_folders=sorted(of_jobs))
+        for _, other in self._others:
+            if elsewhere := [key for objects, key in places if objects is other]:
+                await other.delete(elsewhere)
 
     async def delete_below(self, folder: str, *, but: Collection[str] = ()) -> int:
         """Delete all objects below a location that nobody writes to any more, except some keys. Returns how many
         objects there were."""
-        prefix = self.key_of(folder)
-        keys = [info.key async for info in self._objects.list(f"{prefix}/") if info.key not in but]
-        await self._objects.delete(keys, unused_folders=() if but else (prefix,))
+        objects, prefix = self._place(folder)
+        keys = [info.key async for info in objects.list(f"{prefix}/") if info.key not in but]
+        await objects.delete(keys, unused_folders=() if but else (prefix,))
         return len(keys)
 
 
-def _root_of(url: str) -> str:
+def _job_of(key: str) -> JobId | None:
+    _, owner, job, *rest = [*key.split("/"), "", ""]
+    return job if owner.endswith(LOG_FOLDER_END) and is_ulid(job) and any(rest) else None
+
+
+def root_of(url: str) -> str:
     """The root in the spelling of engines: a path in a location is not percent-encoded."""
     parts = urlsplit(url)
     if parts.scheme == "file":

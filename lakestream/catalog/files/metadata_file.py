@@ -127,6 +127,12 @@ class MetadataFiles:
         self._kept.keep(location, file)
         return file
 
+    async def read_present(self, location: str) -> MetadataFile:
+        """Like `read`, but a file that others deleted is missing, even if it is in memory. Raises MissingTableFile."""
+        if self._kept.get(location) is not None and not await self._objects.exists(location):
+            self._kept.drop(location)
+        return await self.read(location)
+
     async def read_offered(self, location: str) -> MetadataFile:
         """Read a client's metadata file. Raises InvalidTableChange if it is not one, and InvalidLocation."""
         self._kept.drop(location)  # other writers may have deleted or overwritten it, which we never do

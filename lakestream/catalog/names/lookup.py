@@ -5,7 +5,7 @@ aside. Nothing else can take these names, even while the topic hides its table.
 """
 
 from lakestream.catalog.topic.topic_table import all_names, branch_of
-from lakestream.metadata.rules.missing import shown_table, table_exists
+from lakestream.metadata.rules.missing import name_taken, new_name_taken, shown_table
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.table import STREAMS, Namespace, TableKind, TablePointer
 from lakestream.model.table_errors import Guarded
@@ -34,23 +34,33 @@ class TableNames:
                 return pointer, branch
         return None
 
-    async def is_taken(self, namespace: Namespace, name: str) -> bool:
-        """Whether a table, a view or a branch of a topic's table has this name."""
-        return await self._store.table(namespace, name) is not None or await self._meant(namespace, name) is not None
+    async def taken_by(self, namespace: Namespace, name: str) -> TableKind | None:
+        """The kind of the table or view that has this name. A branch of a topic's table counts as the table."""
+        if (pointer := await self._store.table(namespace, name)) is not None:
+            return pointer.kind
+        meant = await self._meant(namespace, name)
+        return None if meant is None else meant[0].kind
 
     async def check_free_for_topic(self, namespace: Namespace, name: str) -> None:
         """Check that a topic's table can have this name and its branches theirs. Another table would hide them."""
         for one in all_names(name):
-            if await self.is_taken(namespace, one):
-                raise table_exists(namespace, one)
+            await self._check_not_taken(namespace, one)
 
     async def check_free(self, namespace: Namespace, name: str) -> None:
         """Check that other engines may create a table of this name."""
         await self._store.namespace_properties(namespace)
-        if await self.is_taken(namespace, name):
-            raise table_exists(namespace, name)
+        await self._check_not_taken(namespace, name)
         if namespace == STREAMS:
             raise Guarded(
                 f"{shown_table(namespace, name)}: tables of this namespace belong to topics. Create a topic "
                 "(`lakestream topic create`) and its table will be here, or create the table in another namespace"
             )
+
+    async def check_rename(self, source: tuple[Namespace, str], target: tuple[Namespace, str]) -> None:
+        """Check that nothing has the name to which a table or view is to be renamed."""
+        if (kind := await self.taken_by(*target)) is not None:
+            raise new_name_taken(shown_table(*source), shown_table(*target), by_view=kind is TableKind.VIEW)
+
+    async def _check_not_taken(self, namespace: Namespace, name: str) -> None:
+        if (kind := await self.taken_by(namespace, name)) is not None:
+            raise name_taken(namespace, name, by_view=kind is TableKind.VIEW, for_view=False)

@@ -18,10 +18,9 @@ from lakestream.catalog.spec.whole.table import check_whole, completed
 from lakestream.catalog.strangers.guards import check_change, check_heads, log_is_read_only
 from lakestream.catalog.strangers.offered_snapshots import OfferedSnapshots
 from lakestream.catalog.strangers.topic_columns import with_system_columns
-from lakestream.metadata.rules.missing import shown_table
+from lakestream.metadata.rules.missing import shown_table, unknown_table
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import Namespace, PointerMove, TableKind, TablePointer
-from lakestream.model.table_errors import UnknownTable
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 
@@ -63,7 +62,7 @@ class Preparing:
 
     async def _prepare_creation(self, change: TableChange) -> Prepared:
         if not is_create(change.requirements):
-            raise UnknownTable(f"there is no table {shown_table(change.namespace, change.name)}: it may be dropped")
+            raise unknown_table(change.namespace, change.name)
         await self._names.check_free(change.namespace, checked_name(change.name))
         check_requirements(None, change.requirements)
         now_ms = self._clock.wall_ms()
@@ -86,7 +85,8 @@ class Preparing:
             updates = with_system_columns(base.metadata, updates)
         now_ms = self._clock.wall_ms()
         changed = apply_updates(base.metadata, updates, now_ms=now_ms)
-        check_locations(self._objects, changed)
+        # The pipeline looks after all other kinds, and knows our own store only.
+        check_locations(self._objects, changed, in_own_store=pointer.kind is not TableKind.ORDINARY)
         if pointer.kind is TableKind.TOPIC:
             check_heads(base.metadata, changed)
             await self._offered.check(changed, updates, now_ms=now_ms)
@@ -111,8 +111,11 @@ def creation_of(namespace: Namespace, name: str, metadata: Metadata, location: s
     return PointerMove(pointer=pointer, expected_location=None)
 
 
-def check_locations(objects: TableObjects, metadata: Metadata) -> None:
-    """Raises InvalidLocation if the table would lie outside of the tables' folders, or in another table's folder."""
+def check_locations(objects: TableObjects, metadata: Metadata, *, in_own_store: bool = False) -> None:
+    """Raises InvalidLocation if the table would lie outside of the allowed folders, or in another table's folder.
+    `in_own_store`: the roots that the settings add are not allowed for it."""
     folder = (metadata.get("properties") or {}).get(METADATA_PATH)
     for location in [metadata["location"], *([folder] if folder else [])]:
+        if in_own_store:
+            objects.key_of(location)
         objects.check_folder(location, metadata["table-uuid"])

@@ -22,11 +22,11 @@ from lakestream.catalog.spec.values import Json, Metadata, optional, wanted
 from lakestream.catalog.spec.whole.table import check_offered
 from lakestream.catalog.strangers.guards import DROPPABLE, check_drop, log_is_read_only
 from lakestream.catalog.topic.topic_table import branch_table, suffix_of
-from lakestream.metadata.rules.missing import shown_table
+from lakestream.metadata.rules.missing import shown_table, unknown_table
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.errors import Conflict, LakestreamError, UnknownTopicId
 from lakestream.model.table import LOG_BRANCH, Namespace, TableKind, TablePointer
-from lakestream.model.table_errors import CommitConflict, Guarded, InvalidTableChange, TableExists, UnknownTable
+from lakestream.model.table_errors import CommitConflict, Guarded, InvalidTableChange, TableExists
 from lakestream.model.topic import TopicId
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
@@ -77,7 +77,9 @@ class TableCatalog:
     async def load(self, namespace: Namespace, name: str, *, unlisted: bool = False) -> LoadedTable:
         """Raises UnknownTable. `unlisted` includes tables that the catalog does not show."""
         pointer, branch = await self._found(namespace, name, unlisted=unlisted)
-        file = await self._files.read(pointer.metadata_location)
+        # The catalog alone deletes the metadata files of topics. Of others it must look whether they are still there.
+        is_topic = pointer.kind is TableKind.TOPIC
+        file = await (self._files.read if is_topic else self._files.read_present)(pointer.metadata_location)
         return LoadedTable(pointer=pointer, file=self._of_branch(file, branch) if branch else file, branch=branch)
 
     async def names(self, namespace: Namespace) -> list[str]:
@@ -166,6 +168,7 @@ class TableCatalog:
         if branch:
             raise log_is_read_only(shown_table(*source))
         namespace, name = target[0], checked_name(target[1])
+        await self._names.check_rename(source, (namespace, name))
         if pointer.kind is not TableKind.TOPIC:
             await self._names.check_free(namespace, name)
         else:
@@ -199,7 +202,7 @@ class TableCatalog:
         self, namespace: Namespace, name: str, *, unlisted: bool = False
     ) -> tuple[TablePointer, str | None]:
         if (found := await self._names.find(namespace, name, unlisted=unlisted)) is None:
-            raise UnknownTable(f"there is no table {shown_table(namespace, name)}: check its name, or create it")
+            raise unknown_table(namespace, name)
         return found
 
     async def _own_folder(self, pointer: TablePointer) -> str:

@@ -9,11 +9,11 @@ from lakestream.catalog.spec.requests import Once, TableChange, checked_name, lo
 from lakestream.catalog.spec.requirements import check_view_requirements
 from lakestream.catalog.spec.values import Json, Metadata, optional, wanted
 from lakestream.catalog.spec.views import apply_view_updates, check_whole_view, new_view
-from lakestream.metadata.rules.missing import shown_table, table_exists
+from lakestream.metadata.rules.missing import name_taken, unknown_view
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.errors import Conflict
 from lakestream.model.table import Namespace, PointerMove, TableKind, TablePointer
-from lakestream.model.table_errors import CommitConflict, UnknownView
+from lakestream.model.table_errors import CommitConflict
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 
@@ -33,7 +33,7 @@ class ViewCatalog:
 
     async def load(self, namespace: Namespace, name: str) -> MetadataFile:
         """Raises UnknownView."""
-        return await self._files.read((await self._pointer(namespace, name)).metadata_location)
+        return await self._files.read_present((await self._pointer(namespace, name)).metadata_location)
 
     async def names(self, namespace: Namespace) -> list[str]:
         """Raises UnknownNamespace."""
@@ -90,7 +90,8 @@ class ViewCatalog:
     ) -> None:
         pointer = await self._pointer(*source)
         namespace, name = target[0], checked_name(target[1])
-        await self._check_new(namespace, name)
+        await self._store.namespace_properties(namespace)
+        await self._names.check_rename(source, (namespace, name))
         await self._store.rename_table(pointer.id, namespace, name, receipt=receipt_of(once, {}))
 
     async def drop(self, namespace: Namespace, name: str, *, once: Once | None = None) -> None:
@@ -100,13 +101,13 @@ class ViewCatalog:
     async def _pointer(self, namespace: Namespace, name: str) -> TablePointer:
         pointer = await self._store.table(namespace, name)
         if pointer is None or pointer.kind is not TableKind.VIEW:
-            raise UnknownView(f"there is no view {shown_table(namespace, name)}: check its name, or create it")
+            raise unknown_view(namespace, name)
         return pointer
 
     async def _check_new(self, namespace: Namespace, name: str) -> None:
         await self._store.namespace_properties(namespace)
-        if await self._names.is_taken(namespace, name):
-            raise table_exists(namespace, name)
+        if (kind := await self._names.taken_by(namespace, name)) is not None:
+            raise name_taken(namespace, name, by_view=kind is TableKind.VIEW, for_view=True)
 
     async def _add(
         self, namespace: Namespace, name: str, view: Metadata, location: str, once: Once | None

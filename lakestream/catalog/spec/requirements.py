@@ -18,6 +18,8 @@ class _Equal(NamedTuple):
     """The function that reads that field."""
     found: str
     """The field of the table or view to compare with."""
+    broken: str
+    """What Iceberg's own catalog says when they differ."""
 
 
 def _uuid(value: Json, name: str) -> str:
@@ -25,14 +27,24 @@ def _uuid(value: Json, name: str) -> str:
 
 
 _OF_TABLES = {
-    "assert-table-uuid": _Equal("uuid", _uuid, "table-uuid"),
-    "assert-last-assigned-field-id": _Equal("last-assigned-field-id", wanted_int, "last-column-id"),
-    "assert-current-schema-id": _Equal("current-schema-id", wanted_int, "current-schema-id"),
-    "assert-last-assigned-partition-id": _Equal("last-assigned-partition-id", wanted_int, "last-partition-id"),
-    "assert-default-spec-id": _Equal("default-spec-id", wanted_int, "default-spec-id"),
-    "assert-default-sort-order-id": _Equal("default-sort-order-id", wanted_int, "default-sort-order-id"),
+    "assert-table-uuid": _Equal("uuid", _uuid, "table-uuid", "UUID does not match: expected"),
+    "assert-last-assigned-field-id": _Equal(
+        "last-assigned-field-id", wanted_int, "last-column-id", "last assigned field id changed: expected id"
+    ),
+    "assert-current-schema-id": _Equal(
+        "current-schema-id", wanted_int, "current-schema-id", "current schema changed: expected id"
+    ),
+    "assert-last-assigned-partition-id": _Equal(
+        "last-assigned-partition-id", wanted_int, "last-partition-id", "last assigned partition id changed: expected id"
+    ),
+    "assert-default-spec-id": _Equal(
+        "default-spec-id", wanted_int, "default-spec-id", "default partition spec changed: expected id"
+    ),
+    "assert-default-sort-order-id": _Equal(
+        "default-sort-order-id", wanted_int, "default-sort-order-id", "default sort order changed: expected id"
+    ),
 }
-_OF_VIEWS = {"assert-view-uuid": _Equal("uuid", _uuid, "view-uuid")}
+_OF_VIEWS = {"assert-view-uuid": _Equal("uuid", _uuid, "view-uuid", "view UUID does not match: expected")}
 
 REQUIREMENTS = frozenset({*_OF_TABLES, "assert-create", "assert-ref-snapshot-id"})
 """The requirements of tables."""
@@ -44,7 +56,7 @@ def check_requirements(metadata: Metadata | None, requirements: Sequence[Json]) 
         match wanted(requirement, "type", str):
             case "assert-create":
                 if metadata is not None:
-                    raise TableExists("the table was to be created, and is there already: load it instead")
+                    raise TableExists("Requirement failed: table already exists. Load it instead")
             case "assert-ref-snapshot-id":
                 _check_ref(_existing(metadata), requirement)
             case kind:
@@ -69,7 +81,7 @@ def _known(kind: str, equals: Mapping[str, _Equal], all: Iterable[str]) -> _Equa
 
 def _existing(metadata: Metadata | None) -> Metadata:
     if metadata is None:
-        raise UnknownTable("the table does not exist: create it first")
+        raise UnknownTable("Table does not exist. Create it first")
     return metadata
 
 
@@ -79,8 +91,8 @@ def _check_ref(metadata: Metadata, requirement: Json) -> None:
     found = metadata.get("refs", {}).get(name, {}).get("snapshot-id")
     if found != expected:
         raise CommitConflict(
-            f"the branch or tag '{name}' was expected at snapshot {expected} and is at {found}: "
-            "someone else committed; load the table again, then make the change anew"
+            f"Requirement failed: branch or tag {name} has changed: expected id {expected} != {found}. "
+            "Someone else committed; load the table again, then make the change anew"
         )
 
 
@@ -88,6 +100,5 @@ def _check_equal(equal: _Equal, requirement: Json, metadata: Metadata) -> None:
     expected, found = equal.kind(requirement, equal.expected), metadata.get(equal.found)
     if expected != (found.lower() if isinstance(found, str) else found):
         raise CommitConflict(
-            f"{requirement['type']}: {expected} was expected and {found} is found: "
-            "load it again, then make the change anew"
+            f"Requirement failed: {equal.broken} {expected} != {found}. Load it again, then make the change anew"
         )

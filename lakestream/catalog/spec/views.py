@@ -28,7 +28,7 @@ from lakestream.catalog.spec.values import (
     wanted_texts,
     whole_number,
 )
-from lakestream.model.table_errors import InvalidTableChange
+from lakestream.model.table_errors import InvalidTableChange, RepeatedDialect
 
 VIEW_FORMAT_VERSION = 1
 _HISTORY = "version.history.num-entries"
@@ -154,7 +154,10 @@ def _check_version(version: Json) -> None:
     optional(version, "default-catalog", str)
     dialects = [_checked_query(one) for one in wanted_objects(version, "representations")]
     if len(set(dialects)) != len(dialects):
-        raise InvalidTableChange("a view version has one query for each dialect")
+        twice = next(one for one in dialects if dialects.count(one) > 1)
+        raise RepeatedDialect(
+            f"Invalid view version: Cannot add multiple queries for dialect {twice}. Give one query for each dialect"
+        )
 
 
 def _checked_query(representation: Json) -> str:

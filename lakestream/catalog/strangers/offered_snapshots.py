@@ -35,6 +35,7 @@ class OfferedSnapshots:
 
     async def _check_list(self, changed: Metadata, snapshot: Json) -> None:
         location = wanted(snapshot, "manifest-list", str)
+        self._objects.key_of(location)  # a topic's files lie in our own store, whatever other tables may do
         try:
             rows = decode_manifest_list(await self._objects.read(location), location)
         except DamagedTable as error:

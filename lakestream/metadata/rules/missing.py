@@ -16,6 +16,7 @@ from lakestream.model.table_errors import (
     TableExists,
     UnknownNamespace,
     UnknownTable,
+    UnknownView,
 )
 from lakestream.model.topic import PartitionId, TopicId
 
@@ -40,20 +41,27 @@ def above_the_end(offset: int, tail: Tail) -> OffsetOutOfRange:
     return OffsetOutOfRange(f"offset {offset} lies above the log's end, {tail.next_offset}: use that or a lower one")
 
 
-# --- tables ------------------------------------------------------------------------------------
+# --- tables: the words of Iceberg's own catalog come first, because clients compare them; advice follows -----------
 
 
 def unknown_namespace(namespace: Namespace) -> UnknownNamespace:
-    return UnknownNamespace(f"there is no namespace {shown_namespace(namespace)}: create it first, or check its name")
+    return UnknownNamespace(
+        f"Namespace does not exist: {shown_namespace(namespace)}. Create it first, or check its name"
+    )
+
+
+def unknown_parent(namespace: Namespace) -> UnknownNamespace:
+    """For lists of namespaces. Iceberg's compatibility kit compares this message as a whole."""
+    return UnknownNamespace(f"Namespace does not exist: {shown_namespace(namespace)}")
 
 
 def namespace_exists(namespace: Namespace) -> NamespaceExists:
-    return NamespaceExists(f"there is a namespace {shown_namespace(namespace)} already")
+    return NamespaceExists(f"Namespace already exists: {shown_namespace(namespace)}. Use it, or choose another name")
 
 
 def namespace_not_empty(namespace: Namespace) -> NamespaceNotEmpty:
     return NamespaceNotEmpty(
-        f"the namespace {shown_namespace(namespace)} holds tables, views or namespaces: drop or rename those first"
+        f"Namespace {shown_namespace(namespace)} is not empty. Drop or rename its tables, views and namespaces first"
     )
 
 
@@ -62,7 +70,29 @@ def properties_changed(namespace: Namespace) -> CommitConflict:
 
 
 def table_exists(namespace: Namespace, name: str) -> TableExists:
-    return TableExists(f"there is a table or view {shown_table(namespace, name)} already: choose another name")
+    """Where it is not known whether a table or a view has the name."""
+    return TableExists(f"Table or view already exists: {shown_table(namespace, name)}. Choose another name")
+
+
+def name_taken(namespace: Namespace, name: str, *, by_view: bool, for_view: bool) -> TableExists:
+    """A table or view has the name that a new one was to get."""
+    same_name = "" if by_view == for_view else " with same name"
+    return TableExists(
+        f"{_kind(by_view)}{same_name} already exists: {shown_table(namespace, name)}. Choose another name"
+    )
+
+
+def new_name_taken(source: str, target: str, *, by_view: bool) -> TableExists:
+    """A table or view has the name to which another one was to be renamed. Both names as shown."""
+    return TableExists(f"Cannot rename {source} to {target}. {_kind(by_view)} already exists. Choose another name")
+
+
+def unknown_table(namespace: Namespace, name: str) -> UnknownTable:
+    return UnknownTable(f"Table does not exist: {shown_table(namespace, name)}. Check its name, or create it")
+
+
+def unknown_view(namespace: Namespace, name: str) -> UnknownView:
+    return UnknownView(f"View does not exist: {shown_table(namespace, name)}. Check its name, or create it")
 
 
 def unknown_table_id(table: TableId) -> UnknownTable:
@@ -74,6 +104,10 @@ def table_moved(pointer: TablePointer) -> CommitConflict:
         f"someone else committed to {shown_table(pointer.namespace, pointer.name)} meanwhile: "
         "load it again, then make the change anew"
     )
+
+
+def _kind(is_view: bool) -> str:
+    return "View" if is_view else "Table"
 
 
 def shown_namespace(namespace: Namespace) -> str:

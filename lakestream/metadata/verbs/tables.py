@@ -14,6 +14,7 @@ from lakestream.metadata.rules.missing import (
     table_exists,
     table_moved,
     unknown_namespace,
+    unknown_parent,
     unknown_table_id,
     unknown_topic_id,
 )
@@ -57,8 +58,8 @@ class TableVerbs(Verbs):
         rows = yield from all_rows(
             "SELECT name FROM namespace WHERE parent = :parent ORDER BY name", parent=joined(parent)
         )
-        if parent and not rows:
-            yield from _properties(parent)
+        if parent and not rows and not (yield from _is_there(parent)):
+            raise unknown_parent(parent)
         return [split(row[0]) for row in rows]
 
     @reads
@@ -212,6 +213,10 @@ class TableVerbs(Verbs):
     @reads
     def receipt(self, key: str) -> Steps[RequestReceipt | None]:
         return (yield from _receipt(key))
+
+
+def _is_there(namespace: Namespace) -> Steps[bool]:
+    return (yield from maybe_row("SELECT 1 FROM namespace WHERE name = :name", name=joined(namespace))) is not None
 
 
 def _properties(namespace: Namespace) -> Steps[dict[str, str]]:

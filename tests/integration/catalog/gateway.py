@@ -7,9 +7,10 @@ with running_catalog(folder) as catalog:
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from lakestream.administration.fresh_reads import FreshReads
+from lakestream.app.table_roots import open_roots
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.topic.topic_commits import TopicCommits
@@ -51,10 +53,14 @@ class RunningCatalog:
 
 
 @contextmanager
-def running_catalog(folder: Path, *, metadata: str | None = None) -> Iterator[RunningCatalog]:
+def running_catalog(
+    folder: Path, *, metadata: str | None = None, roots: Sequence[str] = ()
+) -> Iterator[RunningCatalog]:
+    """`roots`: the setting catalog.roots."""
     started: list[RunningCatalog] = []
     ready, stop = threading.Event(), threading.Event()
-    thread = threading.Thread(target=lambda: asyncio.run(_serve(folder, metadata, started, ready, stop)), daemon=True)
+    serving = partial(_serve, folder, metadata, roots, started, ready, stop)
+    thread = threading.Thread(target=lambda: asyncio.run(serving()), daemon=True)
     thread.start()
     assert ready.wait(_START_SECONDS_MAX), "the catalog did not start"
     try:
@@ -65,7 +71,12 @@ def running_catalog(folder: Path, *, metadata: str | None = None) -> Iterator[Ru
 
 
 async def _serve(
-    folder: Path, metadata: str | None, started: list[RunningCatalog], ready: threading.Event, stop: threading.Event
+    folder: Path,
+    metadata: str | None,
+    roots: Sequence[str],
+    started: list[RunningCatalog],
+    ready: threading.Event,
+    stop: threading.Event,
 ) -> None:
     clock = SystemClock()
     ids = Ids(clock, SystemChance())
@@ -73,7 +84,8 @@ async def _serve(
     objects = await open_objects((folder / "objects").as_uri(), clock=clock, ids=ids, threads=threads)
     store = await open_store(metadata or f"sqlite://{folder}/metadata.db", clock=clock, ids=ids)
     await store.tables.create_namespace(STREAMS, {})
-    table_objects = TableObjects(objects)
+    others = await open_roots(roots, objects, clock=clock, ids=ids, threads=threads, options={})
+    table_objects = TableObjects(objects, other_roots=others)
     routes = catalog_routes(
         store=store.tables,
         objects=table_objects,

@@ -1,11 +1,18 @@
-"""Locations as keys of a store, and what goes with the last file of a folder."""
+"""Locations as keys of a store, roots outside of it, and what goes with the last file of a folder."""
 
 import asyncio
 from pathlib import Path
 
+import pytest
+
+from lakestream.app.table_roots import open_roots
 from lakestream.catalog.files.locations import TableObjects
+from lakestream.model.errors import InvalidSetting
+from lakestream.model.table_errors import InvalidLocation, MissingTableFile
+from lakestream.world.clock import SystemClock
 from lakestream.world.objects.file import FileObjects
 from lakestream.world.threads import InlineThreads
+from tests.unit.catalog.samples import seeded_ids
 
 TABLE = "0190b6f0-0000-7000-8000-000000000001"
 JOB = "01J2V3W4X5Y6Z7A8B9C0D1E2F3"
@@ -54,3 +61,69 @@ def test_only_what_lies_in_a_jobs_own_folder_is_of_a_job(tmp_path: Path) -> None
     assert objects.job_of(f"{job}/0.parquet") == objects.job_of(f"{job}/deeper/0.parquet") == JOB
     for elsewhere in (job, f"{log}/metadata/v1.json", f"{log}/v1.json", log, f"{table}/{JOB}/0.parquet"):
         assert objects.job_of(elsewhere) is None
+
+
+def with_root(own: Path, other: Path) -> TableObjects:
+    stores = [FileObjects(folder, InlineThreads()) for folder in (own, other)]
+    return TableObjects(stores[0], other_roots=stores[1:])
+
+
+def test_files_below_an_allowed_root_are_written_read_and_deleted_there(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        objects = with_root(tmp_path / "own", tmp_path / "other")
+        folder = f"{(tmp_path / 'other').as_uri()}/ns/tbl"
+        here, there = f"{objects.table_location(TABLE)}/a.json", f"{folder}/a.json"
+        for location in (here, there, f"{folder}/b.json"):
+            await objects.write(location, location.encode())
+            assert await objects.exists(location)
+        assert (
+            (tmp_path / "other" / "ns" / "tbl" / "a.json").read_bytes() == await objects.read(there) == there.encode()
+        )
+        await objects.delete([here, there])
+        assert not await objects.exists(here) and not await objects.exists(there)
+        with pytest.raises(MissingTableFile, match=r"^Failed to open input stream for file: .*a\.json"):
+            await objects.read(there)
+        assert await objects.delete_below(folder) == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_root_allows_its_own_folder_and_nothing_beside_it(tmp_path: Path) -> None:
+    objects = with_root(tmp_path / "own", tmp_path / "other")
+    root = (tmp_path / "other").as_uri()
+    objects.check_folder(f"{root}/ns/tbl", TABLE)
+    objects.check_folder(f"{root.replace('file:///', 'file:/')}/ns/tbl", TABLE)
+    for bad in (f"{root}-beside/tbl", f"{root}/../tbl", root, "s3://elsewhere/tbl"):
+        with pytest.raises(InvalidLocation, match="other/"):
+            objects.check_folder(bad, TABLE)
+
+
+def test_a_root_above_our_store_does_not_open_the_logs_objects(tmp_path: Path) -> None:
+    objects = with_root(tmp_path / "own", tmp_path)
+    objects.check_folder(f"{tmp_path.as_uri()}/beside", TABLE)
+    with pytest.raises(InvalidLocation):
+        objects.check_folder(f"{tmp_path.as_uri()}/own/wal", TABLE)
+
+
+def test_a_topics_files_never_lie_below_another_root(tmp_path: Path) -> None:
+    objects = with_root(tmp_path / "own", tmp_path / "other")
+    with pytest.raises(InvalidLocation):
+        objects.key_of(f"{(tmp_path / 'other').as_uri()}/ns/tbl/a.parquet")
+
+
+@pytest.mark.parametrize(("root", "reason"), [("own/tables", "inside of the object store"), ("own", "inside of")])
+def test_a_root_inside_of_our_store_is_refused_at_the_start(tmp_path: Path, root: str, reason: str) -> None:
+    own = FileObjects(tmp_path / "own", InlineThreads())
+    url = (tmp_path / root).as_uri()
+    opening = open_roots([url], own, clock=SystemClock(), ids=seeded_ids(), threads=InlineThreads(), options={})
+    with pytest.raises(InvalidSetting, match=reason):
+        asyncio.run(opening)
+
+
+def test_a_root_that_dies_with_the_process_is_refused(tmp_path: Path) -> None:
+    own = FileObjects(tmp_path, InlineThreads())
+    opening = open_roots(
+        ["memory://x"], own, clock=SystemClock(), ids=seeded_ids(), threads=InlineThreads(), options={}
+    )
+    with pytest.raises(InvalidSetting, match=r"catalog\.roots"):
+        asyncio.run(opening)

@@ -58,13 +58,13 @@ def test_a_requirement_that_holds_stops_nothing(requirement: Json) -> None:
 
 @pytest.mark.parametrize("requirement", FAILING)
 def test_a_requirement_that_does_not_hold_is_a_conflict(requirement: Json) -> None:
-    with pytest.raises(CommitConflict):
+    with pytest.raises(CommitConflict, match=r"^Requirement failed: .* != "):
         check_requirements(TABLE, [requirement])
 
 
 def test_a_table_is_created_only_where_there_is_none() -> None:
     check_requirements(None, [{"type": "assert-create"}])
-    with pytest.raises(TableExists):
+    with pytest.raises(TableExists, match=r"^Requirement failed: table already exists"):
         check_requirements(TABLE, [{"type": "assert-create"}])
 
 
@@ -88,7 +88,7 @@ def test_what_is_no_requirement_of_a_table_is_refused(requirement: Json) -> None
 def test_a_view_is_required_to_be_the_same() -> None:
     view = {"view-uuid": UUID}
     check_view_requirements(view, [{"type": "assert-view-uuid", "uuid": UUID.upper()}])
-    with pytest.raises(CommitConflict):
+    with pytest.raises(CommitConflict, match=r"^Requirement failed: view UUID does not match"):
         check_view_requirements(view, [{"type": "assert-view-uuid", "uuid": "another"}])
 
 

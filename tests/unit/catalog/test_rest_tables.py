@@ -369,8 +369,26 @@ def test_a_missing_metadata_file_is_an_error_that_names_it() -> None:
         assert "00009" in error["message"]
         missing = PointerMove(pointer=pointer("gone", namespace=("db",), location=at), expected_location=None)
         await face.store.tables.move_tables([missing])
-        error = await face.refused("GET", "namespaces/db/tables/gone", status=500)
-        assert "00009" in error["message"] and "backup" in error["message"]
+        error = await face.refused("GET", "namespaces/db/tables/gone", status=404)
+        assert error["type"] == "NotFoundException"
+        assert (
+            error["message"].startswith(f"Failed to open input stream for file: {at}") and "backup" in error["message"]
+        )
         assert other["metadata"]["table-uuid"] in str(await face.ask("GET", "namespaces/db/tables/u"))
+
+    with_face(scenario)
+
+
+def test_a_metadata_file_that_others_deleted_is_missing_though_it_is_in_memory() -> None:
+    async def scenario(face: Face) -> None:
+        made = await face.make()
+        await face.ask("GET", "namespaces/db/tables/t")
+        (key,) = [info.key async for info in face.objects.list("tables/") if info.key.endswith(".metadata.json")]
+        content = await face.objects.get(key)
+        await face.objects.delete([key])
+        error = await face.refused("GET", "namespaces/db/tables/t", status=404)
+        assert error["type"] == "NotFoundException" and made["metadata-location"] in error["message"]
+        await face.objects.put(key, [content])
+        assert await face.ask("GET", "namespaces/db/tables/t") == made
 
     with_face(scenario)

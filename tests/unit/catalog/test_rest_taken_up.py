@@ -242,10 +242,10 @@ def test_a_table_whose_metadata_file_is_lost_can_be_renamed_and_dropped() -> Non
         await face.ask("POST", "namespaces/db/register", OFFERED)
         await face.objects.delete([PLACE])
         await face.refused("POST", "namespaces/db/register", {**OFFERED, "name": "u"}, status=400)  # forgets the file
-        await face.refused("GET", T, status=500)
+        await face.refused("GET", T, status=404)
         here, there = ({"namespace": ["db"], "name": name} for name in ("t", "u"))
         await face.ask("POST", "tables/rename", {"source": here, "destination": there}, status=204)
-        await face.refused("DELETE", "namespaces/db/tables/u?purgeRequested=true", status=500)
+        await face.refused("DELETE", "namespaces/db/tables/u?purgeRequested=true", status=404)
         await face.ask("DELETE", "namespaces/db/tables/u", status=204)
         await face.ask("DELETE", "namespaces/db", status=204)
 

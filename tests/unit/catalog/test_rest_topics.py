@@ -182,7 +182,7 @@ def test_a_topics_table_is_not_renamed_to_where_another_would_hide_its_log(taken
         await face.make(taken)
         here, there = {"namespace": ["streams"], "name": "orders"}, {"namespace": ["db"], "name": "mine"}
         error = await face.refused("POST", "tables/rename", {"source": here, "destination": there}, status=409)
-        assert f"db.{taken} " in error["message"]
+        assert f"db.{taken}. " in error["message"]
         await face.ask("HEAD", f"{TABLES}/orders__log", status=204)
 
     with_face(scenario)

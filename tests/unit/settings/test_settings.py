@@ -148,6 +148,16 @@ def test_options_of_the_object_store_are_a_table_or_pairs(tmp_path: Path) -> Non
     assert loaded(tmp_path, env=env).settings.objects_options == expected
 
 
+def test_several_roots_of_tables_are_separated_by_commas_or_a_list(tmp_path: Path) -> None:
+    expected = ("s3://warehouse/tables", "file:///mnt/lake")
+    assert (
+        loaded(tmp_path, catalog__roots="s3://warehouse/tables/, file:///mnt/lake").settings.catalog.roots == expected
+    )
+    toml = "[catalog]\nroots = ['s3://warehouse/tables', 'file:///mnt/lake/']"
+    assert loaded(tmp_path, toml).settings.catalog.roots == expected
+    assert loaded(tmp_path).settings.catalog.roots == ()
+
+
 @pytest.mark.parametrize("name", ["kafka__listeners", "http__listen", "broker__http"])
 def test_a_listener_that_others_can_reach_must_be_allowed(tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidSetting, match="--allow-insecure"):

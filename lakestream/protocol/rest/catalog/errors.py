@@ -29,9 +29,11 @@ CODES: dict[type[BaseException], RestError] = {
     table_errors.CommitConflict: RestError(409, "CommitFailedException"),
     table_errors.AnsweredBefore: RestError(409, "CommitFailedException"),
     table_errors.InvalidTableChange: RestError(400, "BadRequestException"),
+    table_errors.RepeatedDialect: RestError(400, "IllegalArgumentException"),
     table_errors.InvalidLocation: RestError(400, "BadRequestException"),
     table_errors.Guarded: RestError(403, "ForbiddenException"),
     table_errors.DamagedTable: RestError(500, "InternalServerError"),
+    table_errors.MissingTableFile: RestError(404, "NotFoundException"),
     # Kinds: the advice for exceptions of other rooms.
     errors.Invalid: RestError(400, "BadRequestException"),
     errors.NotFound: RestError(404, "NotFoundException"),

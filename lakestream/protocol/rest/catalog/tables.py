@@ -8,9 +8,10 @@ from lakestream.catalog.files.metadata_file import MetadataFile, encode_metadata
 from lakestream.catalog.names.tables import LoadedTable, TableCatalog
 from lakestream.catalog.spec.requests import Once
 from lakestream.catalog.spec.values import Metadata, optional, wanted_objects
+from lakestream.metadata.rules.missing import unknown_table
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.freshness import Freshness
-from lakestream.model.table_errors import InvalidTableChange, UnknownTable
+from lakestream.model.table_errors import InvalidTableChange
 from lakestream.protocol.rest.catalog.asking import (
     body_of,
     change_of,
@@ -92,8 +93,9 @@ class TableRoutes:
         return Response(status_code=NO_CONTENT)
 
     async def _known(self, request: Request) -> None:
-        if not await self._tables.exists(*named(request, "table")):
-            raise UnknownTable("there is no such table: check its name, or create it")
+        namespace, name = named(request, "table")
+        if not await self._tables.exists(namespace, name):
+            raise unknown_table(namespace, name)
 
     async def _load(self, request: Request) -> Response:
         only_refs = _only_refs(request)

@@ -5,8 +5,8 @@ from starlette.responses import JSONResponse, Response
 
 from lakestream.catalog.names.views import ViewCatalog
 from lakestream.catalog.spec.requests import Once
+from lakestream.metadata.rules.missing import unknown_view
 from lakestream.model.access import Need, Operation, ResourceType
-from lakestream.model.table_errors import UnknownView
 from lakestream.protocol.rest.catalog.asking import body_of, change_of, identifier, named, namespace_of, page_of
 from lakestream.protocol.rest.catalog.endpoint import NO_CONTENT, Answers, Endpoints, loaded_response
 from lakestream.protocol.rest.routing import AccessRoute
@@ -54,8 +54,9 @@ class ViewRoutes:
         return loaded_response(await self._views.create(namespace_of(request), await body_of(request), once=once))
 
     async def _exists(self, request: Request) -> Response:
-        if not await self._views.exists(*named(request, "view")):
-            raise UnknownView("there is no such view")
+        namespace, name = named(request, "view")
+        if not await self._views.exists(namespace, name):
+            raise unknown_view(namespace, name)
         return Response(status_code=NO_CONTENT)
 
     async def _load(self, request: Request) -> Response:
