@@ -8,9 +8,7 @@ round, when old metadata files and snapshots have been cleared away. Commits 10-
 """
 
 import os
-import shutil
 import statistics
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +21,8 @@ from rich.console import Console
 
 from benchmarks.order_records import NOW_MS
 from benchmarks.quantiles import quantile
-from benchmarks.report import ROOT, Outcome, Section, Spread, number, today
+from benchmarks.report import Outcome, Section, Spread, number, today
+from benchmarks.scratch import scratch_folder
 from benchmarks.values import json_values
 from benchmarks.wal import LEASE_MS, Batch, Wal
 from lakestream.metadata.job_store import JobStore
@@ -121,7 +120,7 @@ def column(taken: Sequence[Taken], figure: str) -> list[float]:
 def run(plan: Plan, console: Console) -> Outcome:
     rounds = []
     for turn in range(plan.rounds):
-        rounds.append(_round(plan.earlier_commits, ROOT / ".cache"))
+        rounds.append(_round(plan.earlier_commits))
         console.print(f"round {turn + 1} of {plan.rounds} done", highlight=False)
     return Outcome(sections=[_section(plan, rounds)], figures={"rounds": [_figures(each) for each in rounds]})
 
@@ -134,14 +133,10 @@ def _figures(done: Round) -> dict[str, dict[str, list[float]]]:
     }
 
 
-def _round(earlier_commits: int, below: Path) -> Round:
-    below.mkdir(exist_ok=True)
+def _round(earlier_commits: int) -> Round:
     os.sync()  # the round before has deleted thousands of files
-    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=below))
-    try:
+    with scratch_folder() as folder:
         return uvloop.run(_commits(earlier_commits, folder))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _commits(earlier_commits: int, folder: Path) -> Round:

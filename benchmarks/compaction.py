@@ -12,9 +12,7 @@ is that of the whole process tree, Java included.
 
 import asyncio
 import os
-import shutil
 import statistics
-import tempfile
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,7 +24,8 @@ from benchmarks.own_pipeline import Cpu, OwnPipeline, own_pipeline
 from benchmarks.peers import iceberg_sink, kafka, structured_streaming
 from benchmarks.peers.iceberg_sink import AS_IT_COMES, IcebergSink
 from benchmarks.peers.structured_streaming import StructuredStreaming
-from benchmarks.report import ROOT, Outcome, Section, Spread, number, today
+from benchmarks.report import Outcome, Section, Spread, number, today
+from benchmarks.scratch import scratch_folder
 from benchmarks.taken import Taken
 
 VALUE_BYTES = 185
@@ -66,12 +65,9 @@ class Measured:
 
 
 def run(plan: Plan, console: Console) -> Outcome:
-    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".cache"))
     measured = Measured()
-    try:
+    with scratch_folder() as folder:
         asyncio.run(_rounds(plan, folder, measured, console))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return Outcome(sections=[_section(plan, measured)], figures=asdict(measured))
 
 

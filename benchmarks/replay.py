@@ -12,10 +12,8 @@ files are lz4, which its owner may choose.
 
 import os
 import random
-import shutil
 import statistics
 import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -31,7 +29,8 @@ from benchmarks.peers import lakestream
 from benchmarks.peers.lakestream import program
 from benchmarks.peers.server import Server
 from benchmarks.quantiles import quantile
-from benchmarks.report import ROOT, Outcome, Section, Spread, number, today
+from benchmarks.report import Outcome, Section, Spread, number, today
+from benchmarks.scratch import scratch_folder
 
 PARTITIONS = 8
 TABLE, WAL = "table", "WAL"
@@ -106,17 +105,14 @@ class Measured:
 
 
 def run(plan: Plan, console: Console) -> Outcome:
-    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".cache"))
     measured = Measured()
-    try:
+    with scratch_folder() as folder:
         produced = _prepare(plan, folder)
         with lakestream.running(folder) as server:
             for case in plan.cases:
                 _rounds(plan, case, server, produced, measured, console)
             for place, topic in plan.cases[0].topics.items():
                 measured.seeks_ms[place] = seeks_ms(server.bootstrap, topic, plan.seeks)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return Outcome(sections=[_section(plan, measured)], figures=asdict(measured))
 
 

@@ -9,8 +9,6 @@ owes nothing has none. Records come from one producer, a few each second to ever
 
 import asyncio
 import os
-import shutil
-import tempfile
 import threading
 import time
 from dataclasses import asdict, dataclass, field
@@ -24,7 +22,8 @@ from benchmarks.clients import DRAIN_S_MAX, RoundFailed
 from benchmarks.peers import lakestream
 from benchmarks.peers.server import Server, cpu_s, process_tree
 from benchmarks.quantiles import quantile
-from benchmarks.report import ROOT, Outcome, Section, number, today
+from benchmarks.report import Outcome, Section, number, today
+from benchmarks.scratch import scratch_folder
 from benchmarks.values import json_values
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
@@ -62,13 +61,9 @@ class Measured:
 
 
 def run(plan: Plan, console: Console) -> Outcome:
-    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".cache"))
     measured = Measured()
-    try:
-        with lakestream.running(folder, pipeline=True) as server:
-            asyncio.run(_measure(plan, folder, server, measured, console))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with scratch_folder() as folder, lakestream.running(folder, pipeline=True) as server:
+        asyncio.run(_measure(plan, folder, server, measured, console))
     return Outcome(sections=[_section(plan, measured)], figures=asdict(measured))
 
 

@@ -10,10 +10,8 @@ import asyncio
 import io
 import json
 import os
-import shutil
 import statistics
 import struct
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -24,7 +22,8 @@ from rich.console import Console
 
 from benchmarks.order_records import BATCH_RECORDS, PARTITIONS, OrderRecords
 from benchmarks.own_pipeline import OwnPipeline, own_pipeline
-from benchmarks.report import ROOT, Outcome, Section, Spread, number, today
+from benchmarks.report import Outcome, Section, Spread, number, today
+from benchmarks.scratch import scratch_folder
 from lakestream.storage.records.header import Codec
 from lakestream.storage.tablefile.format.columns import BY_NAME, HEADERS, KEY
 
@@ -95,12 +94,9 @@ FORMATS = (
 
 
 def run(plan: Plan, console: Console) -> Outcome:
-    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".cache"))
     measured = Measured()
-    try:
+    with scratch_folder() as folder:
         asyncio.run(_rounds(plan, folder, measured, console))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return Outcome(sections=[_section(plan, measured)], figures=asdict(measured))
 
 
