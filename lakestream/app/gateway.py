@@ -10,10 +10,13 @@ from starlette.routing import BaseRoute, Mount
 
 from lakestream.administration.administration import build_administration
 from lakestream.administration.processes import PIPELINE
+from lakestream.administration.sql_topics import SqlTopics
 from lakestream.app.table_roots import open_roots
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.contract.registry.registry import Registry
 from lakestream.contract.topic.following import FollowingTables
+from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS
@@ -118,6 +121,8 @@ def gateway_routes(
         no_pipeline=no_pipeline,
     )
     pages = GatewayPages(administration, brokers)
+    followers = FollowingTables(store=store, threads=schema_threads)
+    registry = Registry(store=store.registry, threads=schema_threads, followers=followers)
     catalog = catalog_routes(
         store=store.tables,
         objects=locations,
@@ -127,8 +132,8 @@ def gateway_routes(
         delete_topic=store.delete_topic,
         branch_fields=branch_fields,
         fresh_reads=administration.fresh_reads,
+        topic_planner=SqlTopics(registry, RegisteredWriters(store.registry, schema_threads)),
     )
-    followers = FollowingTables(store=store, threads=schema_threads)
     return [
         *health_routes(pages.states, pages.metrics, dispensable=[PIPELINE]),
         *admin_routes(administration.overview),

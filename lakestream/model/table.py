@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from lakestream.model.freshness import Freshness
-from lakestream.model.topic import TopicId
+from lakestream.model.topic import TopicId, TopicSpec
 
 TableId = str
 """A uuid in its usual text form. Never changes, not even when the table is renamed."""
@@ -64,6 +64,8 @@ class PointerMove:
 
     pointer: TablePointer
     expected_location: str | None
+    new_topic: TopicSpec | None = None
+    """The topic that is created with the table, if the table makes one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,13 @@ from lakestream.catalog.topic.topic_commits import Evolve
 from lakestream.contract.columns.evolving import evolved_fields
 from lakestream.contract.columns.layout import CannotFollow, Layout
 from lakestream.contract.topic.growing import GrowingContracts
+from lakestream.contract.topic.recording import (
+    CONTRACT_CONFIG,
+    KEY_CONTRACT_CONFIG,
+    config_signature,
+    contract_record,
+    recorded_layout,
+)
 from lakestream.contract.topic.renewing import renewed
 from lakestream.contract.topic.topic_contract import (
     CONTRACT_PROPERTY,
@@ -33,15 +40,12 @@ from lakestream.contract.topic.value_config import (
     with_first_keys,
 )
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.configs.value_configs import SystemColumns
 from lakestream.model.file_compression import DEFAULT_COMPRESSION, FileCompression, UnknownCompression, compression_of
 from lakestream.model.topic import TopicId
+from lakestream.storage.tablefile.format.columns import shown_fields
 
 log = structlog.get_logger(__name__)
-
-CONTRACT_CONFIG = "lakestream.contract-config"
-"""A table property: the topic's configs about values at the time when the contract was made."""
-KEY_CONTRACT_CONFIG = "lakestream.key-contract-config"
-"""The same for keys. Setting a format for keys keeps everything that was learned about values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,29 +120,25 @@ def evolution(held: HeldContract) -> Evolve:
     """The changes that a commit makes to the table besides adding files."""
 
     def evolve(metadata: Metadata) -> Sequence[Json]:
-        recorded = _record(held)
+        recorded = contract_record(held.contract, held.config)
         properties = metadata.get("properties") or {}
         nothing_known = held.contract.mode is ValueMode.UNDECIDED and not held.contract.has_typed_keys
         if nothing_known or recorded.items() <= properties.items():
-            return ()
+            layout = recorded_layout(properties)
+            return _schema_updates(metadata, layout, layout, held.config.system_columns)
         return [
-            *_schema_updates(metadata, _layout(properties), held.contract.layout),
+            *_schema_updates(metadata, recorded_layout(properties), held.contract.layout, held.config.system_columns),
             {"action": "set-properties", "updates": recorded},
         ]
 
     return evolve
 
 
-def _record(held: HeldContract) -> dict[str, str]:
-    """The table properties that record the contract."""
-    record = {CONTRACT_PROPERTY: held.contract.to_text(), CONTRACT_CONFIG: _signature(held.config)}
-    return record | ({KEY_CONTRACT_CONFIG: _signature(held.config.key)} if held.config.key is not None else {})
-
-
-def _schema_updates(metadata: Metadata, before: Layout, after: Layout) -> list[Json]:
+def _schema_updates(metadata: Metadata, before: Layout, after: Layout, system_columns: SystemColumns) -> list[Json]:
     schema = by_id(metadata["schemas"], "schema-id", metadata["current-schema-id"]) or {}
     partition_names = [field["name"] for spec in metadata["partition-specs"] for field in spec["fields"]]
     fields = evolved_fields(schema["fields"], before, after, reserved=partition_names)
+    fields = shown_fields(fields, system_columns)
     if fields == schema["fields"]:
         return []
     evolved = {key: value for key, value in schema.items() if key != "schema-id"} | {"fields": fields}
@@ -150,13 +150,13 @@ def _recorded(metadata: Metadata, config: ValueConfig) -> TopicContract:
     properties = metadata.get("properties") or {}
     text = properties.get(CONTRACT_PROPERTY)
     recorded = None if text is None else renewed(TopicContract.from_text(text))
-    if recorded is None or properties.get(CONTRACT_CONFIG) != _signature(config):
-        contract = first_contract(config, _layout(properties))
+    if recorded is None or properties.get(CONTRACT_CONFIG) != config_signature(config):
+        contract = first_contract(config, recorded_layout(properties))
     else:
         contract = replace(recorded, key=None)
     if config.key is None:
         return contract
-    if recorded is None or properties.get(KEY_CONTRACT_CONFIG) != _signature(config.key):
+    if recorded is None or properties.get(KEY_CONTRACT_CONFIG) != config_signature(config.key):
         return with_first_keys(contract, config.key)
     return replace(contract, key=recorded.key) if recorded.key else with_first_keys(contract, config.key)
 
@@ -168,12 +168,3 @@ def _compression(metadata: Metadata) -> FileCompression:
     except UnknownCompression as error:
         log.warning("files are compressed as if the table did not say how", reason=str(error))
         return DEFAULT_COMPRESSION
-
-
-def _layout(properties: dict[str, str]) -> Layout:
-    text = properties.get(CONTRACT_PROPERTY)
-    return Layout() if text is None else TopicContract.from_text(text).layout
-
-
-def _signature(config: PartConfig) -> str:
-    return "/".join((config.format, config.source, config.subject, config.message))

@@ -5,7 +5,7 @@ from contextlib import suppress
 import structlog
 
 from lakestream.catalog.topic.topic_commits import TopicCommits
-from lakestream.catalog.topic.topic_table import table_name
+from lakestream.catalog.topic.topic_table import TOPIC_ID, TOPIC_NAME, TopicTableSpec, table_name
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.configs.topic_config import table_namespace
 from lakestream.model.errors import Conflict, UnknownTopicId
@@ -16,15 +16,11 @@ from lakestream.storage.tablefile.format.columns import LAST_COLUMN_ID, iceberg_
 
 log = structlog.get_logger(__name__)
 
-TOPIC_NAME = "lakestream.topic"
-TOPIC_ID = "lakestream.topic-id"
-"""A table property that names the topic. Protected like all properties with this prefix."""
-
 KEPT_SUFFIX = "_kept"
 """Behind the name of a kept table that steps aside."""
 _KEPT = (TableKind.KEPT,)
 _KEPT_AMONG_STREAMS = (TableKind.KEPT, TableKind.ORDINARY)
-"""Nobody may create a table among the streams: an ordinary one was kept, and its grace is over."""
+"""Tables that are created among the streams are topics: an ordinary one was kept, and its grace is over."""
 
 
 class TopicTables:
@@ -56,9 +52,11 @@ class TopicTables:
             topic.id,
             namespace,
             name,
-            iceberg_fields(),
-            last_column_id=LAST_COLUMN_ID,
-            properties={TOPIC_NAME: topic.name, TOPIC_ID: topic.id.hex()},
+            TopicTableSpec(
+                fields=iceberg_fields(),
+                last_column_id=LAST_COLUMN_ID,
+                properties={TOPIC_NAME: topic.name, TOPIC_ID: topic.id.hex()},
+            ),
         )
         try:
             await self._store.tables.move_tables([prepared.move])

@@ -47,13 +47,13 @@ class TableNames:
             await self._check_not_taken(namespace, one)
 
     async def check_free(self, namespace: Namespace, name: str) -> None:
-        """Check that other engines may create a table of this name."""
+        """Check that an ordinary table can have this name."""
         await self._store.namespace_properties(namespace)
         await self._check_not_taken(namespace, name)
         if namespace == STREAMS:
             raise Guarded(
-                f"{shown_table(namespace, name)}: tables of this namespace belong to topics. Create a topic "
-                "(`lakestream topic create`) and its table will be here, or create the table in another namespace"
+                f"{shown_table(namespace, name)}: tables of this namespace belong to topics. Use CREATE TABLE, or "
+                "create a topic (`lakestream topic create`), or put the table into another namespace"
             )
 
     async def check_rename(self, source: tuple[Namespace, str], target: tuple[Namespace, str]) -> None:

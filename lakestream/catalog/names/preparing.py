@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import METADATA_PATH, MetadataFiles
 from lakestream.catalog.names.lookup import TableNames
+from lakestream.catalog.names.new_topics import NewTopics
 from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.creation import empty_table, format_version_of
 from lakestream.catalog.spec.requests import TableChange, checked_name
@@ -31,13 +32,25 @@ class Prepared:
 
     move: PointerMove
     superfluous: tuple[str, ...]
+    """Objects that the table does not need once the pointer has moved."""
+    written: tuple[str, ...]
+    """Objects that nobody needs if the pointer does not move."""
 
 
 class Preparing:
     def __init__(
-        self, *, names: TableNames, objects: TableObjects, files: MetadataFiles, clock: Clock, ids: Ids
+        self,
+        *,
+        names: TableNames,
+        objects: TableObjects,
+        files: MetadataFiles,
+        clock: Clock,
+        ids: Ids,
+        new_topics: NewTopics | None,
     ) -> None:
+        """Without `new_topics`, no table makes a topic."""
         self._names = names
+        self._new_topics = new_topics
         self._objects = objects
         self._offered = OfferedSnapshots(objects)
         self._files = files
@@ -50,9 +63,35 @@ class Preparing:
             for change in changes:
                 prepared.append(await self._prepare(change))  # noqa: PERF401 (what is written is known when one fails)
         except LakestreamError:
-            await self._files.delete(tuple(one.move.pointer.metadata_location for one in prepared))
+            await self.abandon(prepared)
             raise
         return prepared
+
+    async def abandon(self, prepared: Sequence[Prepared]) -> None:
+        """The pointers have certainly not moved: delete what was written for them."""
+        await self._files.delete(tuple(location for one in prepared for location in one.written))
+
+    async def new_topics_in(self, namespace: Namespace) -> NewTopics | None:
+        """None if tables that are created in this namespace are ordinary ones. Raises UnknownNamespace."""
+        made_here = self._new_topics is not None and await self._new_topics.are_made_in(namespace)
+        return self._new_topics if made_here else None
+
+    async def check_free(self, namespace: Namespace, name: str) -> None:
+        """Check that a table of this name can be created."""
+        if (topics := await self.new_topics_in(namespace)) is not None:
+            await topics.check_free(namespace, name)
+        else:
+            await self._names.check_free(namespace, name)
+
+    async def creation(self, namespace: Namespace, name: str, made: Metadata) -> Prepared:
+        """Writes a new table's first files. In a namespace that streams, the table makes a topic."""
+        if (topics := await self.new_topics_in(namespace)) is not None:
+            new = await topics.prepare(namespace, name, made)
+            written = (new.move.pointer.metadata_location, *(one.location for one in new.objects))
+            return Prepared(move=new.move, superfluous=(), written=written)
+        check_locations(self._objects, made)
+        location = await self._files.write_first(made)
+        return Prepared(move=creation_of(namespace, name, made, location), superfluous=(), written=(location,))
 
     async def _prepare(self, change: TableChange) -> Prepared:
         found = await self._names.find(change.namespace, change.name)
@@ -63,7 +102,7 @@ class Preparing:
     async def _prepare_creation(self, change: TableChange) -> Prepared:
         if not is_create(change.requirements):
             raise unknown_table(change.namespace, change.name)
-        await self._names.check_free(change.namespace, checked_name(change.name))
+        await self.check_free(change.namespace, checked_name(change.name))
         check_requirements(None, change.requirements)
         now_ms = self._clock.wall_ms()
         empty = empty_table(format_version=format_version_of(change.updates), now_ms=now_ms)
@@ -71,9 +110,7 @@ class Preparing:
         made.setdefault("table-uuid", self._ids.uuid())
         made.setdefault("location", self._objects.table_location(made["table-uuid"]))
         check_whole(made)
-        check_locations(self._objects, made)
-        location = await self._files.write_first(made)
-        return Prepared(move=creation_of(change.namespace, change.name, made, location), superfluous=())
+        return await self.creation(change.namespace, change.name, made)
 
     async def _prepare_change(self, pointer: TablePointer, change: TableChange) -> Prepared:
         file = await self._files.read(pointer.metadata_location)
@@ -95,7 +132,9 @@ class Preparing:
         next = await self._files.write_next(base, changed, folder=folder)
         moved = replace(pointer, metadata_location=next.location)
         return Prepared(
-            move=PointerMove(pointer=moved, expected_location=pointer.metadata_location), superfluous=next.superfluous
+            move=PointerMove(pointer=moved, expected_location=pointer.metadata_location),
+            superfluous=next.superfluous,
+            written=(next.location,),
         )
 
 

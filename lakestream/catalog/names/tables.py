@@ -15,12 +15,14 @@ import structlog
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles, encode_metadata
 from lakestream.catalog.names.lookup import TableNames
+from lakestream.catalog.names.new_topics import NewTopics, TopicPlanner
 from lakestream.catalog.names.preparing import Prepared, Preparing, check_locations, creation_of
 from lakestream.catalog.spec.creation import new_table
 from lakestream.catalog.spec.requests import Once, TableChange, checked_name, located, receipt_of
 from lakestream.catalog.spec.values import Json, Metadata, optional, wanted
 from lakestream.catalog.spec.whole.table import check_offered
 from lakestream.catalog.strangers.guards import DROPPABLE, check_drop, log_is_read_only
+from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.catalog.topic.topic_table import branch_table, suffix_of
 from lakestream.metadata.rules.missing import shown_table, unknown_table
 from lakestream.metadata.table_store import TableStore
@@ -60,8 +62,10 @@ class TableCatalog:
         ids: Ids,
         delete_topic: Callable[[TopicId], Awaitable[None]],
         branch_fields: BranchFields = lambda metadata: (),
+        topic_planner: TopicPlanner | None = None,
     ) -> None:
-        """`branch_fields` are the extra columns of `<table>__log` and `<table>__quarantine`."""
+        """`branch_fields` are the extra columns of `<table>__log` and `<table>__quarantine`. `topic_planner` decides
+        which topic a new table makes; without it no table makes one."""
         self._store = store
         self._objects = objects
         self._files = files
@@ -70,7 +74,20 @@ class TableCatalog:
         self._delete_topic = delete_topic
         self._branch_fields = branch_fields
         self._names = TableNames(store)
-        self._preparing = Preparing(names=self._names, objects=objects, files=files, clock=clock, ids=ids)
+        new_topics = None
+        if topic_planner is not None:
+            new_topics = NewTopics(
+                store=store,
+                names=self._names,
+                objects=objects,
+                commits=TopicCommits(objects=objects, files=files, clock=clock, ids=ids),
+                planner=topic_planner,
+                clock=clock,
+                ids=ids,
+            )
+        self._preparing = Preparing(
+            names=self._names, objects=objects, files=files, clock=clock, ids=ids, new_topics=new_topics
+        )
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -95,22 +112,25 @@ class TableCatalog:
 
     async def stage(self, namespace: Namespace, request: Json) -> Metadata:
         """The initial metadata of a table. Nothing is kept: the commit that creates the table contains it."""
-        await self._names.check_free(namespace, checked_name(request.get("name")))
-        metadata = self._new(request)
+        name = checked_name(request.get("name"))
+        await self._preparing.check_free(namespace, name)
+        metadata = await self._new(namespace, request)
+        if (topics := await self._preparing.new_topics_in(namespace)) is not None:
+            metadata = await topics.staged(namespace, name, metadata)
         await self._objects.make_folder(f"{metadata['location']}/metadata")
         return metadata
 
     async def create(self, namespace: Namespace, request: Json, *, once: Once | None = None) -> MetadataFile:
-        """Raises TableExists, UnknownNamespace, InvalidLocation."""
+        """Raises TableExists, TopicExists, UnknownNamespace, InvalidLocation, InvalidTableChange."""
         name = checked_name(request.get("name"))
-        await self._names.check_free(namespace, name)
-        metadata = self._new(request)
-        location = await self._files.write_first(metadata)
+        await self._preparing.check_free(namespace, name)
+        prepared = await self._preparing.creation(namespace, name, await self._new(namespace, request))
+        location = prepared.move.pointer.metadata_location
         try:
-            made = creation_of(namespace, name, metadata, location)
-            await self._store.move_tables([made], receipt=receipt_of(once, located([location], namespace, name)))
+            receipt = receipt_of(once, located([location], namespace, name))
+            await self._store.move_tables([prepared.move], receipt=receipt)
         except Conflict:
-            await self._files.delete((location,))
+            await self._preparing.abandon([prepared])
             raise
         return await self._files.read(location)
 
@@ -149,7 +169,7 @@ class TableCatalog:
             try:
                 await self._store.move_tables(moves, receipt=receipt)
             except Conflict as error:
-                await self._files.delete(tuple(locations))
+                await self._preparing.abandon(prepared)
                 if attempt == COMMIT_ATTEMPTS_MAX or not isinstance(error, CommitConflict):
                     raise
                 continue
@@ -219,9 +239,12 @@ class TableCatalog:
         metadata = branch_table(file.metadata, branch, self._branch_fields(file.metadata))
         return MetadataFile(file.location, encode_metadata(metadata), metadata)
 
-    def _new(self, request: Json) -> Metadata:
+    async def _new(self, namespace: Namespace, request: Json) -> Metadata:
         uuid = self._ids.uuid()
-        location = (optional(request, "location", str) or self._objects.table_location(uuid)).rstrip("/")
+        asked = optional(request, "location", str)
+        if asked and await self._preparing.new_topics_in(namespace) is not None:
+            raise InvalidTableChange(f"a topic's table has a place of its own: leave out the location {asked}")
+        location = (asked or self._objects.table_location(uuid)).rstrip("/")
         metadata = new_table(request, uuid=uuid, location=location, now_ms=self._clock.wall_ms())
         check_locations(self._objects, metadata)
         return metadata

@@ -23,7 +23,7 @@ from lakestream.model.table_errors import Guarded
 
 DROPPABLE = "lakestream.droppable"
 _OWN_PREFIX = "lakestream."
-_CATALOGS_PROPERTIES = ("write.metadata.path", "encryption.key-id")
+CATALOGS_PROPERTIES = ("write.metadata.path", "encryption.key-id")
 _EQUALITY_DELETES = ("added-equality-deletes", "added-equality-delete-files")
 _LOG_SPEC_ID = 0
 
@@ -140,7 +140,7 @@ def _own_properties(names: Iterable[str]) -> str | None:
 
 
 def _is_own_property(name: str) -> bool:
-    return (name.startswith(_OWN_PREFIX) and name != DROPPABLE) or name in _CATALOGS_PROPERTIES
+    return (name.startswith(_OWN_PREFIX) and name != DROPPABLE) or name in CATALOGS_PROPERTIES
 
 
 def _same_system_columns(metadata: Metadata, update: Json) -> str | None:

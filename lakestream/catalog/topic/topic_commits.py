@@ -28,7 +28,7 @@ from lakestream.catalog.spec.values import Json, Metadata
 from lakestream.catalog.topic.expiry import SNAPSHOTS_KEPT, snapshots_to_expire
 from lakestream.catalog.topic.hourly_tags import hourly_tags
 from lakestream.catalog.topic.needed_files import NeededFiles
-from lakestream.catalog.topic.topic_table import new_topic_table
+from lakestream.catalog.topic.topic_table import TopicTableSpec, new_topic_table, table_id_of
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import (
     LOG_BRANCH,
@@ -41,9 +41,9 @@ from lakestream.model.table import (
     TablePointer,
 )
 from lakestream.model.table_errors import CommitConflict
-from lakestream.model.topic import TopicId
+from lakestream.model.topic import TopicId, TopicSpec
 from lakestream.world.clock import Clock
-from lakestream.world.ids import Ids, derived_uuid
+from lakestream.world.ids import Ids
 from lakestream.world.tasks import both
 
 _LATEST_MS = 2**63 - 1
@@ -79,25 +79,19 @@ class TopicCommits:
         topic: TopicId,
         namespace: Namespace,
         name: str,
-        fields: Sequence[Json],
+        asked: TopicTableSpec,
         *,
-        last_column_id: int,
-        properties: Mapping[str, str],
-        format_version: int = 2,
+        new_topic: TopicSpec | None = None,
     ) -> PreparedCommit:
-        """The table of a new topic. `fields` and `last_column_id`: see new_topic_table."""
-        # Always the same for a topic, so leftovers of a crash lie where the table will be.
-        uuid = derived_uuid(topic.hex())
+        """The table of a new topic. `new_topic`: the topic, if the same transaction creates it."""
+        uuid = table_id_of(topic)
         metadata, objects = new_topic_table(
-            fields,
-            properties,
+            asked,
+            uuid=uuid,
             location=self._objects.table_location(uuid),
             now_ms=self._clock.wall_ms(),
             ids=self._ids,
             names=self._names(uuid, version=0),
-            uuid=uuid,
-            last_column_id=last_column_id,
-            format_version=format_version,
         )
         await self._snapshots.write(objects)
         # Our own files lie elsewhere. Other engines will write here.
@@ -111,7 +105,7 @@ class TopicCommits:
             topic=topic,
         )
         heads = {ref: value["snapshot-id"] for ref, value in metadata["refs"].items()}
-        move = PointerMove(pointer=pointer, expected_location=None)
+        move = PointerMove(pointer=pointer, expected_location=None, new_topic=new_topic)
         return PreparedCommit(move=move, metadata=metadata, heads=heads, objects=objects, superfluous=())
 
     async def append(

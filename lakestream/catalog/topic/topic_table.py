@@ -5,6 +5,7 @@ shop_orders_v2__log     ->  the same files, `log` in place of `main`, every syst
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from lakestream.catalog.commits.snapshots import NewIds, append_files
 from lakestream.catalog.commits.table_state import NewObject, TableState
@@ -12,9 +13,13 @@ from lakestream.catalog.files.commit_names import CommitNames
 from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.creation import empty_table
 from lakestream.catalog.spec.values import Json, Metadata, by_id
-from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, OWN_BRANCHES
+from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, OWN_BRANCHES, TableId
+from lakestream.model.topic import TopicId
 from lakestream.world.ids import derived_uuid
 
+TOPIC_NAME = "lakestream.topic"
+TOPIC_ID = "lakestream.topic-id"
+"""Table properties that name the topic. Protected like all properties with this prefix."""
 GC_ENABLED = "gc.enabled"
 """A table property of Iceberg: `false` means that others use the data files as well."""
 TOPIC_PROPERTIES = {
@@ -49,43 +54,59 @@ def table_name(topic_name: str, taken: Collection[str]) -> str:
     return next(one for one in candidates if not any(each in taken for each in all_names(one)))
 
 
+def table_id_of(topic: TopicId) -> TableId:
+    """Always the same for a topic, so leftovers of a crash lie where the table will be."""
+    return derived_uuid(topic.hex())
+
+
 def all_names(table: str) -> list[str]:
     """The names under which a topic's table is found."""
     return [table, *(table + suffix_of(branch) for branch in OWN_BRANCHES)]
 
 
-def new_topic_table(
-    fields: Sequence[Json],
-    properties: Mapping[str, str],
-    *,
-    location: str,
-    now_ms: int,
-    ids: NewIds,
-    names: CommitNames,
-    uuid: str,
-    last_column_id: int,
-    format_version: int = 2,
-) -> tuple[Metadata, tuple[NewObject, ...]]:
-    """The metadata, and the objects to write before it. `fields` are the columns with their ids; columns that engines
-    add are numbered from above `last_column_id`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicTableSpec:
+    """The request to create a topic's table."""
 
-    There is a snapshot from the start: some readers treat a table without one differently."""
+    fields: Sequence[Json]
+    """The columns with their ids."""
+    last_column_id: int
+    """Columns that engines add are numbered from above it."""
+    properties: Mapping[str, str]
+    format_version: int = 2
+    layout: Sequence[Json] = ()
+    """Updates that set a partition spec and a sort order for other engines. The log's own files have spec 0, which is
+    unpartitioned."""
+
+
+def topic_table_without_snapshot(asked: TopicTableSpec, *, uuid: str, location: str, now_ms: int) -> Metadata:
     made = apply_updates(
-        empty_table(format_version=format_version, now_ms=now_ms),
+        empty_table(format_version=asked.format_version, now_ms=now_ms),
         [
             {"action": "assign-uuid", "uuid": uuid},
             {"action": "set-location", "location": location},
-            {"action": "add-schema", "schema": {"type": "struct", "fields": list(fields)}},
+            {"action": "add-schema", "schema": {"type": "struct", "fields": list(asked.fields)}},
             {"action": "set-current-schema", "schema-id": -1},
             {"action": "add-spec", "spec": {"fields": []}},
             {"action": "set-default-spec", "spec-id": -1},
             {"action": "add-sort-order", "sort-order": {"fields": []}},
             {"action": "set-default-sort-order", "sort-order-id": -1},
-            {"action": "set-properties", "updates": {**TOPIC_PROPERTIES, **properties}},
+            *asked.layout,
+            {"action": "set-properties", "updates": {**TOPIC_PROPERTIES, **asked.properties}},
         ],
         now_ms=now_ms,
     )
-    made["last-column-id"] = max(made["last-column-id"], last_column_id)
+    made["last-column-id"] = max(made["last-column-id"], asked.last_column_id)
+    return made
+
+
+def new_topic_table(
+    asked: TopicTableSpec, *, uuid: str, location: str, now_ms: int, ids: NewIds, names: CommitNames
+) -> tuple[Metadata, tuple[NewObject, ...]]:
+    """The metadata, and the objects to write before it.
+
+    There is a snapshot from the start: some readers treat a table without one differently."""
+    made = topic_table_without_snapshot(asked, uuid=uuid, location=location, now_ms=now_ms)
     empty = TableState(metadata=made, lists={}, entries={})
     plan = append_files(empty, {LOG_BRANCH: (), MAIN_BRANCH: ()}, summary={}, now_ms=now_ms, ids=ids, names=names)
     return apply_updates(made, plan.updates, now_ms=now_ms), plan.objects

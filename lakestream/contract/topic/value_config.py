@@ -19,12 +19,14 @@ from lakestream.model.configs.value_configs import (
     KEY_MESSAGE,
     KEY_SCHEMA,
     KEY_SUBJECT,
+    SYSTEM_COLUMNS,
     TABLE_VALUE,
     TOMBSTONES,
     VALUE_FORMAT,
     VALUE_MESSAGE,
     VALUE_SCHEMA,
     VALUE_SUBJECT,
+    SystemColumns,
     ValueKeeping,
 )
 
@@ -51,6 +53,11 @@ class SchemaSource(StrEnum):
     """The newest version of the subject; values have no id."""
     INFERRED = "inferred"
     """The values themselves: JSON."""
+    COLUMNS = "columns"
+    """The columns that CREATE TABLE declared: JSON."""
+
+
+_WITHOUT_SCHEMAS = (SchemaSource.INFERRED, SchemaSource.COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +77,14 @@ class PartConfig:
     @property
     def has_columns_of_schemas(self) -> bool:
         """Whether its columns come from registered schemas."""
-        return self.format not in (ValueFormat.RAW, ValueFormat.STRING) and self.source is not SchemaSource.INFERRED
+        return self.format not in (ValueFormat.RAW, ValueFormat.STRING) and self.source not in _WITHOUT_SCHEMAS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueConfig(PartConfig):
     tombstones_kept: bool = False
     keeping: ValueKeeping = ValueKeeping.WHEN_NEEDED
+    system_columns: SystemColumns = SystemColumns.VISIBLE
     key: PartConfig | None = None
     """None: keys are bytes only."""
 
@@ -101,6 +109,7 @@ def value_config_of(topic_name: str, config: Mapping[str, str]) -> ValueConfig:
         message=value(VALUE_MESSAGE),
         tombstones_kept=value(TOMBSTONES) == "keep",
         keeping=ValueKeeping(value(TABLE_VALUE)),
+        system_columns=SystemColumns(value(SYSTEM_COLUMNS)),
         key=None if keys is ValueFormat.RAW else key,
     )
 
@@ -127,6 +136,8 @@ def first_contract(config: ValueConfig, layout: Layout) -> TopicContract:
             return _plain(STRING_WRITER, _with_text(layout), kept=kept)
         case ValueFormat.JSON if config.source is SchemaSource.INFERRED:
             return _plain(JSON_WRITER, layout, kept=kept)
+        case ValueFormat.JSON if config.source is SchemaSource.COLUMNS:
+            return replace(_plain(JSON_WRITER, layout, kept=kept), declared=True)
     mode = ValueMode.PLAIN if config.follows_latest else ValueMode.FRAMED
     return TopicContract(mode=mode, layout=layout, declared=True, tombstones_kept=kept)
 

@@ -21,6 +21,7 @@ from lakestream.metadata.rules.missing import (
 from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, is_listed, joined, split
 from lakestream.metadata.verbs.running import Verbs, reads, transacts, writes
 from lakestream.metadata.verbs.steps import DuplicateKey, Row, Steps, all_rows, changed, lock, maybe_row, one_row
+from lakestream.metadata.verbs.topics import insert_topic
 from lakestream.model.configs.topic_config import chosen_freshness
 from lakestream.model.table import Namespace, PointerMove, RequestReceipt, TableId, TableKind, TablePointer
 from lakestream.model.table_errors import AnsweredBefore
@@ -139,6 +140,9 @@ class TableVerbs(Verbs):
         yield from _keep(receipt)
         for namespace in sorted({move.pointer.namespace for move in moves if move.expected_location is None}):
             yield from _hold_namespace(namespace)
+        for move in moves:
+            if move.new_topic is not None:
+                yield from insert_topic(move.new_topic)
         for move in sorted(moves, key=lambda move: move.pointer.id):
             if move.expected_location is None:
                 yield from _insert(move.pointer)

@@ -39,18 +39,7 @@ class TopicVerbs(Verbs):
 
     @transacts
     def create_topic(self, spec: TopicSpec) -> Steps[Topic]:
-        if spec.partitions < 1:
-            raise too_few_partitions(0, spec.partitions)
-        yield from _raise_version()
-        inserted = yield from changed(
-            "INSERT INTO topic VALUES (:id, :name, :config, now_ms()) ON CONFLICT DO NOTHING",
-            id=spec.id,
-            name=spec.name,
-            config=json.dumps(dict(spec.config)),
-        )
-        if inserted == 0:
-            raise topic_exists(spec.name)
-        yield from _insert_partitions(spec.id, first_number=0, count=spec.partitions)
+        yield from insert_topic(spec)
         return (yield from _topic(spec.id))
 
     @transacts
@@ -91,6 +80,22 @@ class TopicVerbs(Verbs):
             "UPDATE topic SET config = :config WHERE id = :topic", config=json.dumps(edited), topic=topic
         )
         return (yield from _topic(topic))
+
+
+def insert_topic(spec: TopicSpec) -> Steps[None]:
+    """Raises TopicExists."""
+    if spec.partitions < 1:
+        raise too_few_partitions(0, spec.partitions)
+    yield from _raise_version()
+    inserted = yield from changed(
+        "INSERT INTO topic VALUES (:id, :name, :config, now_ms()) ON CONFLICT DO NOTHING",
+        id=spec.id,
+        name=spec.name,
+        config=json.dumps(dict(spec.config)),
+    )
+    if inserted == 0:
+        raise topic_exists(spec.name)
+    yield from _insert_partitions(spec.id, first_number=0, count=spec.partitions)
 
 
 def _raise_version() -> Steps[None]:

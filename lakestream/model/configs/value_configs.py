@@ -15,11 +15,14 @@ KEY_SUBJECT = "lakestream.key.subject"
 KEY_MESSAGE = "lakestream.key.message"
 TOMBSTONES = "lakestream.table.tombstones"
 TABLE_VALUE = "lakestream.table.value"
+SYSTEM_COLUMNS = "lakestream.table.system-columns"
 VALIDATE = "lakestream.validate"
 
 _NAME_CHARACTERS_MAX = 512
 _FORMATS = ("auto", "raw", "string", "json", "avro", "protobuf")
 _SCHEMAS = ("auto", "id", "latest", "inferred")
+COLUMNS_SCHEMA = "columns"
+"""Of `lakestream.value.schema`: set by CREATE TABLE."""
 
 
 class ValueKeeping(StrEnum):
@@ -28,6 +31,13 @@ class ValueKeeping(StrEnum):
     ALWAYS = "always"
     WHEN_NEEDED = "when-needed"
     NEVER = "never"
+
+
+class SystemColumns(StrEnum):
+    """The values of `lakestream.table.system-columns`."""
+
+    VISIBLE = "visible"
+    HIDDEN = "hidden"
 
 
 class Validation(StrEnum):
@@ -50,8 +60,8 @@ VALUE_CONFIGS = (
         meaning="What is asked of values, and of keys that have a format, before they are stored. 'none': nothing; "
         "what cannot be read is set aside later. "
         "'id': a value begins with the id of a schema that is a version of the topic's subject. 'full': it can also "
-        "be read by that schema, and a JSON Schema holds in all its keywords. Values without ids (text, inferred "
-        "JSON, the latest schema) are read under 'id', too. "
+        "be read by that schema, and a JSON Schema holds in all its keywords. Values without ids (text, JSON without "
+        "a schema, the latest schema) are read under 'id', too. "
         "A batch with a record that fails is refused as a whole, with INVALID_RECORD and the records named.",
         problem=one_of(*Validation),
     ),
@@ -69,9 +79,10 @@ VALUE_CONFIGS = (
         type=ConfigType.STRING,
         default="auto",
         meaning="Where the schema of a value is found: by the id in front of it (id), as the newest version of the "
-        "subject for values without an id (latest), or from the values themselves (inferred; JSON only). 'auto' "
-        "means inferred for json, and id for avro and protobuf.",
-        problem=one_of(*_SCHEMAS),
+        "subject for values without an id (latest), from the values themselves (inferred; JSON only), or in the "
+        "columns of the table that CREATE TABLE has declared (columns; JSON only). 'auto' means inferred for json, and "
+        "id for avro and protobuf.",
+        problem=one_of(*_SCHEMAS, COLUMNS_SCHEMA),
     ),
     ConfigDefinition(
         name=VALUE_SUBJECT,
@@ -136,6 +147,15 @@ VALUE_CONFIGS = (
         "well (keep).",
         problem=one_of("log", "keep"),
     ),
+    ConfigDefinition(
+        name=SYSTEM_COLUMNS,
+        type=ConfigType.STRING,
+        default=SystemColumns.VISIBLE,
+        meaning="Whether the table shows `__partition`, `__offset`, `__timestamp`, `__key`, `__headers` and `__value` "
+        "beside its own columns. Its files and `<table>__log` have them in any case, and a table without other columns "
+        "shows them, too. A change holds from the next commit of new records on. CREATE TABLE sets 'hidden'.",
+        problem=one_of(*SystemColumns),
+    ),
 )
 
 
@@ -154,8 +174,8 @@ def _problems(config: Mapping[str, str]) -> Iterator[str]:
         prefix = f"lakestream.{part}"
         format, schema = config.get(f"{prefix}.format", default), config.get(f"{prefix}.schema", "auto")
         advice = f"set '{prefix}.format' to one of {', '.join(_WITH_SCHEMAS)} with it"
-        if schema == "inferred" and format != "json":
-            yield f"'{prefix}.schema=inferred' is for JSON: set '{prefix}.format=json' with it"
+        if schema in ("inferred", COLUMNS_SCHEMA) and format != "json":
+            yield f"'{prefix}.schema={schema}' is for JSON: set '{prefix}.format=json' with it"
         if schema == "latest" and format not in _WITH_SCHEMAS:
             yield f"'{prefix}.schema=latest' needs to know the format: {advice}"
         if schema == "id" and format == "string":

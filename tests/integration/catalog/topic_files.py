@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from lakestream.catalog.commits.summaries import RETENTION
 from lakestream.catalog.spec.values import Json
 from lakestream.catalog.topic.topic_commits import PreparedCommit
+from lakestream.catalog.topic.topic_table import TopicTableSpec
 from lakestream.model.table import STREAMS, TablePointer
 from lakestream.model.topic import TopicSpec
 from lakestream.storage.tablefile.format.columns import LAST_COLUMN_ID, iceberg_fields
@@ -121,10 +122,12 @@ def new_topic_table(catalog: RunningCatalog, name: str, *, format_version: int) 
             topic.id,
             STREAMS,
             name,
-            [*_USER_FIELDS, *iceberg_fields()],
-            last_column_id=LAST_COLUMN_ID,
-            properties={"write.delete.mode": "merge-on-read", "write.update.mode": "merge-on-read"},
-            format_version=format_version,
+            TopicTableSpec(
+                fields=[*_USER_FIELDS, *iceberg_fields()],
+                last_column_id=LAST_COLUMN_ID,
+                properties={"write.delete.mode": "merge-on-read", "write.update.mode": "merge-on-read"},
+                format_version=format_version,
+            ),
         )
         await catalog.store.tables.move_tables([prepared.move])
         location = prepared.metadata["location"]

@@ -23,9 +23,12 @@ from starlette.routing import Mount
 
 from lakestream.administration.administration import build_administration
 from lakestream.administration.fresh_reads import FreshReads
+from lakestream.administration.sql_topics import SqlTopics
 from lakestream.broker.broker import Broker, BrokerLimits
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.contract.registry.registry import Registry
+from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS
@@ -202,6 +205,10 @@ class RunningLake:
                 delete_topic=self.store.delete_topic,
                 branch_fields=branch_fields,
                 fresh_reads=FreshReads(self.store.jobs, clock),
+                topic_planner=SqlTopics(
+                    Registry(store=self.store.registry, threads=threads),
+                    RegisteredWriters(self.store.registry, threads),
+                ),
             )
             brokers = BrokerPages()
             stack.push_async_callback(brokers.close)

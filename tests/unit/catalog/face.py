@@ -14,6 +14,7 @@ from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.spec.values import Json
 from lakestream.catalog.topic.topic_commits import TopicCommits
+from lakestream.catalog.topic.topic_table import TopicTableSpec
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS, TablePointer
@@ -61,9 +62,8 @@ class Face:
     async def make_topic(self, name: str = "orders") -> TablePointer:
         topic = await self.store.create_topic(TopicSpec(id=name.encode().ljust(16), name=name, partitions=1))
         columns = [field(1, "id"), SYSTEM_FIELDS[0]]
-        prepared = await self.commits.create(
-            topic.id, STREAMS, name, columns, last_column_id=2_000_000_999, properties={}
-        )
+        asked = TopicTableSpec(fields=columns, last_column_id=2_000_000_999, properties={})
+        prepared = await self.commits.create(topic.id, STREAMS, name, asked)
         await self.store.tables.move_tables([prepared.move])
         return prepared.move.pointer
 

@@ -16,7 +16,7 @@ from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.creation import new_table
 from lakestream.catalog.spec.values import Json, Metadata
-from lakestream.catalog.topic.topic_table import new_topic_table
+from lakestream.catalog.topic.topic_table import TopicTableSpec, new_topic_table
 from lakestream.world.chance import SeededChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
@@ -114,15 +114,17 @@ class Lake:
         self.objects = TableObjects(MemoryObjects(SystemClock()))
         self.files = SnapshotFiles(self.objects)
         self.metadata, objects = new_topic_table(
-            [field(1, "id"), field(2, "name", "string"), field(2_000_000_102, "__offset")],
-            {},
+            TopicTableSpec(
+                fields=[field(1, "id"), field(2, "name", "string"), field(2_000_000_102, "__offset")],
+                last_column_id=2_000_000_999,
+                properties={},
+                format_version=format_version,
+            ),
             location=LOCATION,
             now_ms=NOW_MS,
             ids=self.ids,
             names=self.names(),
             uuid=UUID,
-            last_column_id=2_000_000_999,
-            format_version=format_version,
         )
         self.run(self.files.write(objects))
 

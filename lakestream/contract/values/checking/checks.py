@@ -106,7 +106,7 @@ class ValueChecks:
     async def _plain_writer(self, config: PartConfig) -> RegisteredWriter | str:
         if config.format is ValueFormat.STRING:
             return RegisteredWriter(STRING_WRITER, ())
-        if config.source is SchemaSource.INFERRED:
+        if config.source in (SchemaSource.INFERRED, SchemaSource.COLUMNS):
             return RegisteredWriter(JSON_WRITER, ())
         id = await self._writers.latest_id(config.subject)
         if id is None:

@@ -26,6 +26,7 @@ CODES: dict[type[BaseException], RestError] = {
     table_errors.NamespaceExists: RestError(409, "AlreadyExistsException"),
     table_errors.NamespaceNotEmpty: RestError(409, "NamespaceNotEmptyException"),
     table_errors.TableExists: RestError(409, "AlreadyExistsException"),
+    errors.TopicExists: RestError(409, "AlreadyExistsException"),
     table_errors.CommitConflict: RestError(409, "CommitFailedException"),
     table_errors.AnsweredBefore: RestError(409, "CommitFailedException"),
     table_errors.InvalidTableChange: RestError(400, "BadRequestException"),

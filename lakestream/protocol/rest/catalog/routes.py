@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from lakestream.administration.fresh_reads import FreshReads
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.names.new_topics import TopicPlanner
 from lakestream.catalog.names.tables import BranchFields, TableCatalog
 from lakestream.catalog.names.views import ViewCatalog
 from lakestream.metadata.table_store import TableStore
@@ -42,9 +43,11 @@ def catalog_routes(
     delete_topic: Callable[[TopicId], Awaitable[None]],
     branch_fields: BranchFields,
     fresh_reads: FreshReads,
+    topic_planner: TopicPlanner | None = None,
 ) -> list[AccessRoute]:
     """All routes below CATALOG_PATH. `files` belongs to the whole process, so that it caches metadata once.
-    `branch_fields`: the columns that `<table>__log` shows in addition to the table's own."""
+    `branch_fields`: the columns that `<table>__log` shows in addition to the table's own. `topic_planner`: see
+    TableCatalog."""
     endpoints = Endpoints(store=store, files=files)
     tables = TableCatalog(
         store=store,
@@ -54,6 +57,7 @@ def catalog_routes(
         ids=ids,
         delete_topic=delete_topic,
         branch_fields=branch_fields,
+        topic_planner=topic_planner,
     )
     views = ViewCatalog(store=store, objects=objects, files=files, clock=clock, ids=ids)
     served = [

@@ -16,9 +16,12 @@ a header, since DuckDB otherwise reports it missing in every row without headers
 offset, headers and their keys are required, which costs nothing to store and less to read.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+
+from lakestream.model.configs.value_configs import SystemColumns
 
 RESERVED_IDS = range(2_000_000_000, 2_000_001_000)
 LAST_COLUMN_ID = RESERVED_IDS[-1]
@@ -109,6 +112,16 @@ def iceberg_fields(columns: tuple[SystemColumn, ...] = VISIBLE) -> list[dict[str
         }
         for column in columns
     ]
+
+
+def shown_fields(fields: Sequence[dict[str, Any]], shown: SystemColumns) -> list[dict[str, Any]]:
+    """The fields of a schema with or without the visible system columns. A table without other columns has them."""
+    system = {column.field_id for column in VISIBLE}
+    others = [field for field in fields if field["id"] not in system]
+    if others and shown is SystemColumns.HIDDEN:
+        return others
+    there = {field["id"] for field in fields}
+    return [*fields, *(field for field in iceberg_fields() if field["id"] not in there)]
 
 
 def _headers_type() -> dict[str, Any]:
