@@ -29,6 +29,7 @@ NAMES = (
     "value_formats",
     "replay",
     "table_lag",
+    "freshness",
     "commit_age",
 )
 

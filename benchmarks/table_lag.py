@@ -68,7 +68,7 @@ def run(plan: Plan, console: Console) -> Outcome:
 
 
 async def _measure(plan: Plan, folder: Path, server: Server, measured: Measured, console: Console) -> None:
-    pipeline = await _pipeline_pid(server)
+    pipeline = await pipeline_pid(server)
     lags = await Lags.open(folder)
     await _quiet(pipeline)
     measured.cpu_share["no topic"] = await _cpu_share(pipeline, plan.idle_s)
@@ -88,7 +88,7 @@ async def _measure(plan: Plan, folder: Path, server: Server, measured: Measured,
     await lags.close()
 
 
-async def _pipeline_pid(server: Server) -> int:
+async def pipeline_pid(server: Server) -> int:
     deadline = time.monotonic() + START_S_MAX
     while time.monotonic() < deadline:
         for pid in process_tree(server.pid):
@@ -137,9 +137,13 @@ class Lags:
 
     async def now(self) -> list[float]:
         """One for each active topic, in seconds."""
-        now_ms = await self._store.now_ms()
-        owed = [(now_ms - debt.oldest_ms) / 1e3 for debt in await self._store.jobs.debts()]
+        owed = await self.owed()
         return owed + [0.0] * (ACTIVE - len(owed))
+
+    async def owed(self) -> list[float]:
+        """One for each topic that owes its table anything, in seconds."""
+        now_ms = await self._store.now_ms()
+        return [(now_ms - debt.oldest_ms) / 1e3 for debt in await self._store.jobs.debts()]
 
     async def caught_up(self, tables: int) -> None:
         """Until so many topics have a table, and none owes anything to it."""
