@@ -3,7 +3,7 @@
 All offsets come from one read of the metadata store, so they belong together.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lakestream.administration.health import TableHealth, TablesHealth
@@ -13,6 +13,7 @@ from lakestream.administration.pipeline import PipelineState
 from lakestream.administration.processes import BrokerStatus, LiveProcesses
 from lakestream.administration.wal import WalAtRest, WalStatus
 from lakestream.metadata.store import MetadataStore, PartitionSize
+from lakestream.model.broker import LiveBroker
 from lakestream.model.place import Tail
 from lakestream.model.topic import PartitionId, Topic
 
@@ -77,28 +78,34 @@ class Overview:
         live = await self._processes.brokers()
         brokers = await self._processes.statuses(live)
         topics = sorted((await self._store.topics()).topics, key=lambda topic: topic.name)
-        sizes = await self._store.tails([partition for topic in topics for partition in topic.partitions])
-        # After the tails: records that are in the WAL now were at or above `tabled_until` then.
-        wal_starts = await self._wal.starts(topics)
-        health = await self._tables.of_topics(topics, sizes)
-        losses = await self._processes.losses(live)
-        missing = await self._missing.of_topics(topics) if check_files else {}
         return ClusterStatus(
             cluster_id=await self._store.cluster_id(),
             metadata=self._store.url.partition("://")[0],
             brokers=brokers,
             pipeline=await self._processes.pipeline(),
             wal=await self._wal.status(),
-            topics=tuple(
-                TopicStatus(
-                    topic=topic,
-                    partitions=_partitions(topic, sizes, wal_starts),
-                    table=health[topic.id],
-                    lost=lost_records(topic, losses),
-                    missing_files=missing.get(topic.id),
-                )
-                for topic in topics
-            ),
+            topics=await self.of_topics(topics, live, check_files=check_files),
+        )
+
+    async def of_topics(
+        self, topics: Sequence[Topic], brokers: Sequence[LiveBroker], *, check_files: bool = False
+    ) -> tuple[TopicStatus, ...]:
+        """The status of these topics alone, in their order. `brokers` are asked for records that they cannot read."""
+        sizes = await self._store.tails([partition for topic in topics for partition in topic.partitions])
+        # After the tails: records that are in the WAL now were at or above `tabled_until` then.
+        wal_starts = await self._wal.starts(topics)
+        health = await self._tables.of_topics(topics, sizes)
+        losses = await self._processes.losses(brokers)
+        missing = await self._missing.of_topics(topics) if check_files else {}
+        return tuple(
+            TopicStatus(
+                topic=topic,
+                partitions=_partitions(topic, sizes, wal_starts),
+                table=health[topic.id],
+                lost=lost_records(topic, losses),
+                missing_files=missing.get(topic.id),
+            )
+            for topic in topics
         )
 
 

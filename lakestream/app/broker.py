@@ -80,7 +80,7 @@ async def _broker(settings: Settings, life: Life) -> None:
         tasks=tasks,
         metrics=metrics,
     )
-    health.watch(broker.cluster, broker.groups.lags, broker.fetching.losses)
+    health.watch(broker.cluster, broker.groups, broker.directory, broker.fetching.losses)
     http.start()
     await broker.start()
     await _warmed(warming)

@@ -1,4 +1,5 @@
-"""A broker's own HTTP pages: health (it holds its lease, the metadata store answers), metrics, unreadable records."""
+"""A broker's own HTTP pages: health (it holds its lease, the metadata store answers), metrics, unreadable records, and
+the groups that it coordinates."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -6,11 +7,15 @@ from contextlib import suppress
 from prometheus_client import generate_latest
 
 from lakestream.broker.cluster import Cluster
+from lakestream.broker.directory import Directory
+from lakestream.broker.groups.administration import GroupAdministration
+from lakestream.broker.groups.groups import Groups
 from lakestream.broker.groups.lags import Lags
 from lakestream.broker.losses import Loss, Losses
 from lakestream.broker.metrics import Metrics
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
+from lakestream.protocol.rest.groups.of_broker import broker_group_routes
 from lakestream.protocol.rest.health import READY, health_routes
 from lakestream.protocol.rest.losses import losses_route
 from lakestream.protocol.rest.routing import AccessRoute
@@ -23,15 +28,21 @@ class Health:
         self._cluster: Cluster | None = None
         self._lags: Lags | None = None
         self._losses: Losses | None = None
+        self._groups: tuple[GroupAdministration, Directory] | None = None
 
-    def watch(self, cluster: Cluster, lags: Lags, losses: Losses) -> None:
+    def watch(self, cluster: Cluster, groups: Groups, directory: Directory, losses: Losses) -> None:
         """From now on the lease counts. The page exists before the cluster, which registers its address."""
         self._cluster = cluster
-        self._lags = lags
+        self._lags = groups.lags
         self._losses = losses
+        self._groups = groups.administration, directory
 
     def routes(self) -> list[AccessRoute]:
-        return [*health_routes(self._parts, self._exposition), losses_route(self._kept_losses)]
+        return [
+            *health_routes(self._parts, self._exposition),
+            losses_route(self._kept_losses),
+            *broker_group_routes(lambda: self._groups),
+        ]
 
     def _kept_losses(self) -> Sequence[Loss]:
         return () if self._losses is None else self._losses.kept()

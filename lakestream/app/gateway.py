@@ -1,5 +1,6 @@
 """The gateway process: HTTP for people, tools and engines, over the metadata store, the tables and the live brokers."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -9,11 +10,15 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
 from lakestream.administration.administration import build_administration
+from lakestream.administration.desk import build_desk
+from lakestream.administration.groups import GroupAnswers
 from lakestream.administration.processes import PIPELINE
 from lakestream.administration.sql_topics import SqlTopics
+from lakestream.administration.traffic import Traffic
 from lakestream.app.table_roots import open_roots
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.console.pages import console_routes
 from lakestream.contract.registry.registry import Registry
 from lakestream.contract.topic.following import FollowingTables
 from lakestream.contract.topic.registered import RegisteredWriters
@@ -29,11 +34,18 @@ from lakestream.protocol.rest.catalog.branch_fields import branch_fields
 from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
 from lakestream.protocol.rest.compaction import compaction_routes
 from lakestream.protocol.rest.gateway_pages import GatewayPages
+from lakestream.protocol.rest.groups.asking import BrokerGroups
+from lakestream.protocol.rest.groups.of_gateway import group_routes
 from lakestream.protocol.rest.health import health_routes
 from lakestream.protocol.rest.quarantine import quarantine_routes
 from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
+from lakestream.protocol.rest.same_origin import SameOrigin
 from lakestream.protocol.rest.server import HttpServer
+from lakestream.protocol.rest.settings import SettingsTable, settings_routes
+from lakestream.protocol.rest.summary import summary_routes
 from lakestream.protocol.rest.topic_table import topic_table_routes
+from lakestream.protocol.rest.topics.routes import topic_routes
+from lakestream.protocol.rest.traffic import traffic_routes
 from lakestream.settings.model import Settings
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import Clock, SystemClock
@@ -50,13 +62,16 @@ _SCHEMA_THREADS = 2
 """Parsing and comparing schemas is pure Python: more threads would not help, and with one a slow schema blocks all."""
 
 
-def serve_gateway(settings: Settings, *, supervised: bool, no_pipeline: str | None = None) -> None:
-    """Runs until SIGTERM. `no_pipeline`: why no pipeline was started with it, if that is known."""
+def serve_gateway(
+    settings: Settings, *, supervised: bool, no_pipeline: str | None = None, shown_settings: SettingsTable = ()
+) -> None:
+    """Runs until SIGTERM. `no_pipeline`: why no pipeline was started with it, if that is known. `shown_settings`: the
+    settings with their sources, without secrets."""
     set_up_logs(settings.log, process="gateway")
-    serve(partial(_gateway, settings, no_pipeline), supervised=supervised)
+    serve(partial(_gateway, settings, no_pipeline, shown_settings), supervised=supervised)
 
 
-async def _gateway(settings: Settings, no_pipeline: str | None, life: Life) -> None:
+async def _gateway(settings: Settings, no_pipeline: str | None, shown_settings: SettingsTable, life: Life) -> None:
     clock = SystemClock()
     ids = Ids(clock, SystemChance())
     disk = ThreadPool(_DISK_THREADS, "objects")
@@ -67,7 +82,8 @@ async def _gateway(settings: Settings, no_pipeline: str | None, life: Life) -> N
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     with suppress(NamespaceExists):
         await store.tables.create_namespace(STREAMS, {})
-    brokers = BrokerPages()
+    brokers, groups = BrokerPages(), BrokerGroups()
+    traffic = Traffic(store, brokers, clock)
     routes = gateway_routes(
         store=store,
         objects=objects,
@@ -78,14 +94,21 @@ async def _gateway(settings: Settings, no_pipeline: str | None, life: Life) -> N
         grace_ms=settings.wal.grace_ms,
         no_pipeline=no_pipeline,
         roots=roots,
+        groups=groups,
+        traffic=traffic,
+        partitions_default=settings.kafka.num_partitions,
+        shown_settings=shown_settings,
     )
-    server = HttpServer(Starlette(routes=routes), *settings.http.listen)
+    server = HttpServer(SameOrigin(Starlette(routes=routes)), *settings.http.listen)
     server.start()
+    sampling = asyncio.create_task(traffic.run(), name="traffic")
     address = settings.http.listen._replace(port=server.port)
     log.info("gateway ready", http=str(address))
     life.ready({"http": str(address)})
     await life.stopped()
+    sampling.cancel()
     await server.stop()
+    await groups.close()
     await brokers.close()
     await store.close()
     for each in (*roots, objects):
@@ -105,9 +128,13 @@ def gateway_routes(
     grace_ms: int,
     no_pipeline: str | None = None,
     roots: Sequence[ObjectStore] = (),
+    groups: GroupAnswers | None = None,
+    traffic: Traffic | None = None,
+    partitions_default: int = 1,
+    shown_settings: SettingsTable = (),
 ) -> list[BaseRoute]:
     """Everything that the gateway serves. The catalog and administration share one set of metadata files in memory.
-    `roots`: where ordinary tables may lie besides."""
+    `roots`: where ordinary tables may lie besides. The caller closes `groups`, and runs `traffic` to have samples."""
     locations = TableObjects(objects, other_roots=roots)
     files = MetadataFiles(locations, ids=ids)
     administration = build_administration(
@@ -119,6 +146,20 @@ def gateway_routes(
         ids=ids,
         grace_ms=grace_ms,
         no_pipeline=no_pipeline,
+    )
+    desk = build_desk(
+        administration,
+        store=store,
+        objects=objects,
+        locations=locations,
+        files=files,
+        groups=groups or BrokerGroups(),
+        traffic=traffic or Traffic(store, brokers, clock),
+        clock=clock,
+        ids=ids,
+        threads=schema_threads,
+        partitions_default=partitions_default,
+        grace_ms=grace_ms,
     )
     pages = GatewayPages(administration, brokers)
     followers = FollowingTables(store=store, threads=schema_threads)
@@ -140,6 +181,12 @@ def gateway_routes(
         *topic_table_routes(administration.topic_tables),
         *compaction_routes(administration.compaction),
         *quarantine_routes(administration.quarantine, administration.repairs),
+        *topic_routes(desk),
+        *group_routes(desk.groups),
+        *summary_routes(desk.summaries, desk.catalog),
+        *traffic_routes(desk.traffic),
+        *settings_routes(shown_settings),
+        *console_routes(administration, desk, shown_settings),
         Mount(CATALOG_PATH, routes=catalog),
         Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=schema_threads, followers=followers)),
     ]

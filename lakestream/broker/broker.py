@@ -13,7 +13,7 @@ from lakestream.broker.fetch import Fetching, FetchMetrics
 from lakestream.broker.gate import Gate
 from lakestream.broker.groups.groups import Groups, build_groups
 from lakestream.broker.groups.limits import GroupLimits
-from lakestream.broker.located import LocatedObjects
+from lakestream.broker.log_reading import build_log_reader
 from lakestream.broker.offsets import Offsets
 from lakestream.broker.produce import Producing
 from lakestream.broker.producer_ids import ProducerIds
@@ -21,17 +21,13 @@ from lakestream.broker.topics import Topics
 from lakestream.broker.value_gate import ValueGate
 from lakestream.broker.wakeups import Wakeups
 from lakestream.contract.values.checking.checks import ValueChecks
-from lakestream.contract.values.restoring import ContractRestorer
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerSpec
 from lakestream.storage.cache.segment_cache import CacheMetrics, SegmentCache
 from lakestream.storage.garbage.duties import Duties, GarbageLimits, GarbageMetrics
 from lakestream.storage.index.index import Index
-from lakestream.storage.reader.inline_reader import InlineReader
-from lakestream.storage.reader.reader import LogReader
-from lakestream.storage.reader.segment_reader import ReadMetrics, SegmentReader
-from lakestream.storage.tablefile.read.loading import TableFiles, TableReadMetrics
-from lakestream.storage.tablefile.read.reader import TableFileReader
+from lakestream.storage.reader.segment_reader import ReadMetrics
+from lakestream.storage.tablefile.read.loading import TableReadMetrics
 from lakestream.storage.wal.flusher import FlushMetrics, Wal, WalLimits
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
@@ -116,17 +112,15 @@ async def build_broker(
     cluster_id = await store.cluster_id()
     index = Index(store, clock, tasks)
     cache = SegmentCache(limits.cache_bytes, metrics)
-    table_files = TableFiles(
-        LocatedObjects(objects),
-        threads,
-        tasks,
-        metrics,
-        footer_bytes_max=limits.table_footer_bytes,
-        restorer=ContractRestorer(),
-    )
-    reader = LogReader(
-        SegmentReader(objects, InlineReader(store.inline, tasks), cache, tasks, metrics),
-        TableFileReader(table_files, threads, tasks, cache_bytes_max=limits.table_cache_bytes),
+    reader = build_log_reader(
+        objects=objects,
+        inline=store.inline,
+        cache=cache,
+        threads=threads,
+        tasks=tasks,
+        metrics=metrics,
+        table_footer_bytes=limits.table_footer_bytes,
+        table_cache_bytes=limits.table_cache_bytes,
     )
     wakeups = Wakeups(store, clock, tasks)
     directory = Directory(store, clock, tasks)

@@ -15,6 +15,7 @@ from lakestream.protocol.kafka.apis.all import APIS
 OPEN_APIS = {"ApiVersions"}
 """Clients ask it before they say who they are."""
 OPEN_PATHS = {
+    "/console/static/{file}",
     "/healthz",
     "/readyz",
     "/iceberg/v1/config",

@@ -7,6 +7,7 @@ import typer
 
 from lakestream.cli.options import AllowInsecure, Config, Http, SetValues, Supervised, loaded_settings
 from lakestream.cli.processes.serving import serve_process
+from lakestream.settings.describe import setting_rows
 
 
 def gateway(
@@ -22,6 +23,7 @@ def gateway(
     config: Config = None,
     values: SetValues = None,
 ) -> None:
-    """Serve HTTP (the catalog, the registry, metrics, status) until told to stop."""
+    """Serve HTTP (the console, the catalog, the registry, metrics, status) until told to stop."""
     loaded = loaded_settings(config, values, data=data, http__listen=http, allow_insecure=allow_insecure)
-    serve_process("gateway", loaded.settings, supervised=supervised, no_pipeline=no_pipeline)
+    shown = [row._asdict() for row in setting_rows(loaded)]
+    serve_process("gateway", loaded.settings, supervised=supervised, no_pipeline=no_pipeline, shown_settings=shown)

@@ -13,7 +13,7 @@ from lakestream.settings.model import Settings
 from lakestream.settings.serving import check_listeners
 
 
-def serve_process(process: str, settings: Settings, *, supervised: bool, **known: str | None) -> None:
+def serve_process(process: str, settings: Settings, *, supervised: bool, **known: object) -> None:
     """Run the named process until it is told to stop. `known` is what this process alone has to know."""
     check_listeners(settings)
     refuse_memory(settings)

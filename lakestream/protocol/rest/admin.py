@@ -46,7 +46,7 @@ def _cluster_json(status: ClusterStatus) -> dict[str, Any]:
         "no_pipeline": status.pipeline.ruled_out,
         "pipeline_problem": status.pipeline.problem,
         "wal": asdict(status.wal),
-        "topics": [_topic_json(topic) for topic in status.topics],
+        "topics": [topic_json(topic) for topic in status.topics],
     }
 
 
@@ -62,7 +62,7 @@ def _broker_json(status: BrokerStatus) -> dict[str, Any]:
     }
 
 
-def _topic_json(status: TopicStatus) -> dict[str, Any]:
+def topic_json(status: TopicStatus) -> dict[str, Any]:
     return {
         "name": status.topic.name,
         "id": status.topic.id.hex(),

@@ -5,13 +5,14 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from lakestream.model.errors import InvalidRequest, LakestreamError, NotFound
+from lakestream.model.errors import Conflict, Invalid, LakestreamError, NotFound
 from lakestream.model.repair import TooManyRepairs
 
 _UNAVAILABLE = 503
 _STATUSES: tuple[tuple[type[LakestreamError], int], ...] = (
-    (InvalidRequest, 400),
+    (Invalid, 400),
     (NotFound, 404),
+    (Conflict, 409),
     (TooManyRepairs, 429),
 )
 
@@ -20,5 +21,8 @@ async def answered(body: Awaitable[Any]) -> Response:
     try:
         return JSONResponse(await body)
     except LakestreamError as error:
-        status = next((status for kind, status in _STATUSES if isinstance(error, kind)), _UNAVAILABLE)
-        return JSONResponse({"error": str(error)}, status_code=status)
+        return JSONResponse({"error": str(error)}, status_code=status_of(error))
+
+
+def status_of(error: LakestreamError) -> int:
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), _UNAVAILABLE)

@@ -3,13 +3,18 @@
 Each request has a time limit: a broker that does not answer is reported, and delays nobody for longer.
 """
 
+import re
+
 import httpx
 
+from lakestream.administration.traffic import COUNTERS
 from lakestream.broker.losses import Loss
 from lakestream.model.broker import LiveBroker
 from lakestream.protocol.rest.losses import LOSSES_PATH, read_losses
 
 _ANSWER_SECONDS_MAX = 2.0
+_SAMPLE = re.compile(r"^(\w+) ([0-9.e+]+)$", re.MULTILINE)
+"""A sample without labels, in Prometheus' text."""
 ANSWERS_AT = "@"
 """In the name under which a pipeline holds its lease, this precedes the address where it serves its metrics."""
 
@@ -33,6 +38,14 @@ class BrokerPages:
     async def metrics(self, broker: LiveBroker) -> str | None:
         """Prometheus text. None: the broker does not answer."""
         return await self._get(broker.http, "/metrics")
+
+    async def counters(self, broker: LiveBroker) -> dict[str, float] | None:
+        """The counters of a broker that the traffic is made of."""
+        text = await self.metrics(broker)
+        if text is None:
+            return None
+        found = dict(_SAMPLE.findall(text))
+        return {name: float(found.get(f"lakestream_{name}_total", 0)) for name in COUNTERS}
 
     async def pipeline_metrics(self, holder: str | None) -> str | None:
         """Metrics of the pipeline that holds the lease. The holder's name contains its address."""

@@ -30,7 +30,7 @@ REPAIRS_PATH = "/admin/repairs"
 REQUEST_BYTES_MAX = 16 * 1024 * 1024
 """Fixes travel through the metadata store. Clients send more of them in several requests."""
 _LOOK = (Need(Operation.DESCRIBE, ResourceType.TOPIC),)
-_REPAIR = (
+REPAIR_TOPIC = (
     Need(Operation.WRITE, ResourceType.TOPIC, scope="to retry"),
     Need(Operation.DELETE, ResourceType.TOPIC, scope="to discard"),
 )
@@ -41,7 +41,7 @@ def quarantine_routes(quarantine: Quarantine, repairs: RepairRequests) -> list[A
     return [
         AccessRoute(PATH, faces.look, needs=_LOOK),
         AccessRoute(PATH + "/{topic}", faces.look_at, needs=_LOOK),
-        AccessRoute(PATH + "/{topic}", faces.ask, needs=_REPAIR, methods=["POST"]),
+        AccessRoute(PATH + "/{topic}", faces.ask, needs=REPAIR_TOPIC, methods=["POST"]),
         AccessRoute(REPAIRS_PATH + "/{id}", faces.answer, needs=_LOOK),
     ]
 

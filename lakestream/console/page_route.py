@@ -1,0 +1,19 @@
+"""A page of the console before it becomes a route: its path, its face, and the access that it needs."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from lakestream.model.access import Needs
+
+CONSOLE = "/console"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRoute:
+    path: str
+    face: Callable[[Request], Awaitable[Response]]
+    needs: Needs
+    methods: tuple[str, ...] = ("GET",)

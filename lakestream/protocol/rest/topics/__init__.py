@@ -1,0 +1,1 @@
+"""/admin/topics: find, look at and change topics; their records and their tables."""

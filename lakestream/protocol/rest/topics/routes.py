@@ -1,0 +1,188 @@
+"""/admin/topics: find topics, look at one, create, alter and delete, with what will happen said before.
+
+GET    /admin/topics?search=&page=          a page of topics
+POST   /admin/topics                        {"name": "orders", "partitions": 3, "config": {}, "dry_run": true}
+GET    /admin/topics/{name}                 one, with its configs and their meaning
+PATCH  /admin/topics/{name}                 {"partitions": 6, "config": {"retention.ms": "1000", "x": null}, "dry_run"}
+DELETE /admin/topics/{name}?dry_run=true
+GET    /admin/topics/{name}/table-details   columns, snapshots, files of its table
+GET    /admin/topics/{name}/records         see records.py
+GET    /admin/topics/{name}/schemas         versions of its subjects in the registry
+GET    /admin/topics/{name}/groups          groups that have offsets in it
+
+Every change answers {"topic", "done", "consequences": [sentences]}; with dry_run it only says them.
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from lakestream.administration.desk import Desk
+from lakestream.administration.topics.changes import TopicAlteration
+from lakestream.administration.topics.pages import TopicLine
+from lakestream.model.access import Need, Operation, ResourceType
+from lakestream.model.configs.topic_config import TOPIC_CONFIGS
+from lakestream.model.errors import InvalidRequest
+from lakestream.protocol.rest.admin import topic_json
+from lakestream.protocol.rest.answers import answered
+from lakestream.protocol.rest.asked import asked_object, asked_page
+from lakestream.protocol.rest.routing import AccessRoute
+from lakestream.protocol.rest.topics.records import LOOK_AT_RECORDS, records_page
+
+PATH = "/admin/topics"
+FIND_TOPICS = (Need(Operation.DESCRIBE, ResourceType.TOPIC, scope="each that is listed"),)
+LOOK_AT_TOPIC = (Need(Operation.DESCRIBE, ResourceType.TOPIC),)
+LOOK_AT_TOPIC_WITH_CONFIGS = (*LOOK_AT_TOPIC, Need(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC))
+CREATE_TOPIC = (Need(Operation.CREATE, ResourceType.TOPIC, or_else=Need(Operation.CREATE, ResourceType.CLUSTER)),)
+ALTER_TOPIC = (
+    Need(Operation.ALTER, ResourceType.TOPIC, scope="to add partitions"),
+    Need(Operation.ALTER_CONFIGS, ResourceType.TOPIC, scope="to change configs"),
+)
+DELETE_TOPIC = (Need(Operation.DELETE, ResourceType.TOPIC),)
+
+
+def topic_routes(desk: Desk) -> list[AccessRoute]:
+    faces = _Faces(desk)
+    one = PATH + "/{name}"
+    return [
+        AccessRoute(PATH, faces.find, needs=FIND_TOPICS),
+        AccessRoute(PATH, faces.create, needs=CREATE_TOPIC, methods=["POST"]),
+        AccessRoute(one, faces.look, needs=LOOK_AT_TOPIC_WITH_CONFIGS),
+        AccessRoute(one, faces.alter, needs=ALTER_TOPIC, methods=["PATCH"]),
+        AccessRoute(one, faces.delete, needs=DELETE_TOPIC, methods=["DELETE"]),
+        AccessRoute(one + "/table-details", faces.table, needs=LOOK_AT_TOPIC),
+        AccessRoute(one + "/schemas", faces.schemas, needs=LOOK_AT_TOPIC),
+        AccessRoute(one + "/records", faces.records, needs=LOOK_AT_RECORDS),
+        AccessRoute(one + "/groups", faces.groups, needs=LOOK_AT_TOPIC),
+    ]
+
+
+class _Faces:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def find(self, request: Request) -> Response:
+        return await answered(self._found(request))
+
+    async def look(self, request: Request) -> Response:
+        return await answered(self._one(request.path_params["name"]))
+
+    async def create(self, request: Request) -> Response:
+        return await answered(self._created(await request.body()))
+
+    async def alter(self, request: Request) -> Response:
+        return await answered(self._altered(request.path_params["name"], await request.body()))
+
+    async def delete(self, request: Request) -> Response:
+        dry_run = request.query_params.get("dry_run", "").lower() == "true"
+        return await answered(self._deleted(request.path_params["name"], dry_run=dry_run))
+
+    async def table(self, request: Request) -> Response:
+        return await answered(self._table(request.path_params["name"]))
+
+    async def records(self, request: Request) -> Response:
+        return await answered(records_page(self._desk.records, request))
+
+    async def schemas(self, request: Request) -> Response:
+        return await answered(self._schemas(request.path_params["name"]))
+
+    async def groups(self, request: Request) -> Response:
+        return await answered(self._groups(request.path_params["name"]))
+
+    async def _found(self, request: Request) -> dict[str, Any]:
+        found = await self._desk.topics.find(request.query_params.get("search", ""), asked_page(request))
+        return {
+            "topics": [_line_json(line) for line in found.lines],
+            "page": found.page,
+            "pages": found.pages,
+            "found": found.found,
+            "all": found.topics,
+        }
+
+    async def _one(self, name: str) -> dict[str, Any]:
+        line = await self._desk.topics.one(name)
+        config = line.status.topic.config
+        return {
+            **_line_json(line),
+            "configs": [
+                {
+                    "name": definition.name,
+                    "value": config.get(definition.name, definition.default),
+                    "default": definition.default,
+                    "set": definition.name in config,
+                    "has_effect": definition.has_effect,
+                    "meaning": definition.meaning,
+                }
+                for definition in TOPIC_CONFIGS.values()
+            ],
+        }
+
+    async def _created(self, body: bytes) -> dict[str, Any]:
+        asked = asked_object(body, {"name", "partitions", "config", "dry_run"}, like='{"name": "orders"}')
+        name, dry_run = asked.get("name"), asked.get("dry_run") is True
+        if not isinstance(name, str):
+            raise InvalidRequest("'name' is the topic's name")
+        config = {key: value for key, value in _config(asked).items() if value is not None}
+        said = await self._desk.changes.create(name, partitions=_partitions(asked), config=config, dry_run=dry_run)
+        return _done(name, dry_run, said)
+
+    async def _altered(self, name: str, body: bytes) -> dict[str, Any]:
+        asked = asked_object(body, {"partitions", "config", "dry_run"}, like='{"config": {"retention.ms": "1000"}}')
+        dry_run = asked.get("dry_run") is True
+        change = TopicAlteration(partitions=_partitions(asked), config=_config(asked))
+        return _done(name, dry_run, await self._desk.changes.alter(name, change, dry_run=dry_run))
+
+    async def _deleted(self, name: str, *, dry_run: bool) -> dict[str, Any]:
+        return _done(name, dry_run, await self._desk.changes.delete(name, dry_run=dry_run))
+
+    async def _table(self, name: str) -> dict[str, Any]:
+        found = await self._desk.tables.of(name)
+        return {"table": None} if found is None else {"table": asdict(found)}
+
+    async def _schemas(self, name: str) -> dict[str, Any]:
+        return {
+            "subjects": [
+                {
+                    "of": one.of,
+                    "subject": one.subject,
+                    "compatibility": one.compatibility.value,
+                    "versions": [
+                        {
+                            "version": each.version,
+                            "id": each.schema_id,
+                            "format": each.format.value,
+                            "schema": each.text,
+                        }
+                        for each in one.versions
+                    ],
+                }
+                for one in await self._desk.schemas.of(name)
+            ]
+        }
+
+    async def _groups(self, name: str) -> dict[str, Any]:
+        return {"groups": [asdict(row) for row in await self._desk.groups.of_topic(name)]}
+
+
+def _line_json(line: TopicLine) -> dict[str, Any]:
+    return {**topic_json(line.status), "records_per_second": line.records_per_second}
+
+
+def _done(name: str, dry_run: bool, said: list[str]) -> dict[str, Any]:
+    return {"topic": name, "done": not dry_run, "consequences": said}
+
+
+def _partitions(asked: dict[str, Any]) -> int | None:
+    found = asked.get("partitions")
+    if found is not None and type(found) is not int:
+        raise InvalidRequest("'partitions' is a whole number")
+    return found
+
+
+def _config(asked: dict[str, Any]) -> dict[str, str | None]:
+    found = asked.get("config") or {}
+    if not isinstance(found, dict) or not all(isinstance(one, str | None) for one in found.values()):
+        raise InvalidRequest("'config' is an object of texts; null takes a config back to its default")
+    return found
