@@ -17,6 +17,7 @@ LANES = {
     ),
     "clients": ("tests/compat/",),
     "registry": ("tests/integration/registry/",),
+    "console": ("tests/integration/console/",),
     "stores": ("tests/behaviour/",),
 }
 """Every test that starts Spark is in one lane: a session takes 1.3 GB and both cores."""

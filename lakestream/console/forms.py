@@ -10,14 +10,14 @@ FORM_BYTES_MAX = 256 * 1024
 FIELDS_MAX = 200
 
 
-class Form:
+class SentForm:
     """The fields of a form; of a field that was sent twice, the last."""
 
     def __init__(self, fields: dict[str, str]) -> None:
         self.fields = fields
 
     @classmethod
-    async def of(cls, request: Request) -> "Form":
+    async def of(cls, request: Request) -> "SentForm":
         """Raises InvalidRequest."""
         body = await request.body()
         if len(body) > FORM_BYTES_MAX:

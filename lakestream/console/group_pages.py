@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lakestream.administration.desk import Desk
-from lakestream.console.forms import Form
+from lakestream.console.forms import SentForm
 from lakestream.console.page_route import CONSOLE, PageRoute
 from lakestream.console.rendering import Templates, redirected, shown_count
 from lakestream.model.errors import InvalidRequest
@@ -48,7 +48,7 @@ class GroupPages:
         )
 
     async def reset(self, request: Request) -> Response:
-        group, form = request.path_params["group"], await Form.of(request)
+        group, form = request.path_params["group"], await SentForm.of(request)
         topic, to = form.text("topic"), form.text("to_value") or form.text("to")
         if not topic or not to:
             raise InvalidRequest("choose a topic, and where to go on")
@@ -70,7 +70,7 @@ class GroupPages:
         )
 
     async def delete(self, request: Request) -> Response:
-        group, form = request.path_params["group"], await Form.of(request)
+        group, form = request.path_params["group"], await SentForm.of(request)
         if form.is_confirmed:
             await self._desk.groups.delete(group)
             return redirected(PATH)

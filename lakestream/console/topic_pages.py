@@ -10,7 +10,7 @@ from lakestream.administration.administration import Administration
 from lakestream.administration.desk import Desk
 from lakestream.administration.repairs import RepairRequest
 from lakestream.administration.topics.changes import TopicAlteration
-from lakestream.console.forms import Form
+from lakestream.console.forms import SentForm
 from lakestream.console.page_route import CONSOLE, PageRoute
 from lakestream.console.rendering import Templates, redirected
 from lakestream.model.configs.topic_config import TOPIC_CONFIGS
@@ -110,7 +110,7 @@ class TopicConsolePages:
         return self._templates.page("new_topic.html", here="topics", title="New topic", freshness=list(Freshness))
 
     async def create(self, request: Request) -> Response:
-        form = await Form.of(request)
+        form = await SentForm.of(request)
         name = form.text("name")
         config = {key: form.text(key) for key in TOPIC_CONFIGS if form.text(key)}
         said = await self._desk.changes.create(
@@ -121,7 +121,7 @@ class TopicConsolePages:
         return self._confirm(form, said, title=f"Create {name}", action="Create topic", back=f"{CONSOLE}/new-topic")
 
     async def alter(self, request: Request) -> Response:
-        name, form = request.path_params["name"], await Form.of(request)
+        name, form = request.path_params["name"], await SentForm.of(request)
         change = _alteration(form)
         said = await self._desk.changes.alter(name, change, dry_run=not form.is_confirmed)
         if form.is_confirmed:
@@ -131,7 +131,7 @@ class TopicConsolePages:
         )
 
     async def delete(self, request: Request) -> Response:
-        name, form = request.path_params["name"], await Form.of(request)
+        name, form = request.path_params["name"], await SentForm.of(request)
         said = await self._desk.changes.delete(name, dry_run=not form.is_confirmed)
         if form.is_confirmed:
             return redirected(PATH)
@@ -140,7 +140,7 @@ class TopicConsolePages:
         )
 
     async def repair(self, request: Request) -> Response:
-        name, form = request.path_params["name"], await Form.of(request)
+        name, form = request.path_params["name"], await SentForm.of(request)
         action = form.text("action")
         if action not in list(RepairAction):
             raise InvalidRequest(f"choose one of: {', '.join(RepairAction)}")
@@ -155,7 +155,7 @@ class TopicConsolePages:
         repair = await self._administration.repairs.ask(name, RepairRequest(action=RepairAction(action)))
         return redirected(f"{_page_of(name)}/quarantine?repair={repair}")
 
-    def _confirm(self, form: Form, said: list[str], *, title: str, action: str, back: str) -> Response:
+    def _confirm(self, form: SentForm, said: list[str], *, title: str, action: str, back: str) -> Response:
         return self._templates.page(
             "confirm.html",
             here="topics",
@@ -172,7 +172,7 @@ def _page_of(name: str) -> str:
     return f"{PATH}/{quote(name, safe='')}"
 
 
-def _alteration(form: Form) -> TopicAlteration:
+def _alteration(form: SentForm) -> TopicAlteration:
     """One config, by its name and value, or a number of partitions."""
     name, partitions = form.text("config"), form.number("partitions")
     if not name and partitions is None:

@@ -61,7 +61,7 @@ class TableDataFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicTable:
+class ShownTable:
     name: str
     listed: bool
     location: str
@@ -82,7 +82,7 @@ class TopicTableLooks:
         self._files = files
         self._snapshots = SnapshotFiles(locations)
 
-    async def of(self, name: str) -> TopicTable | None:
+    async def of(self, name: str) -> ShownTable | None:
         """None while there is no table. Raises UnknownTopic, DamagedTable."""
         [topic] = await named_topics(self._store, [name])
         pointer = await self._store.tables.table_of_topic(topic.id)
@@ -90,7 +90,7 @@ class TopicTableLooks:
             return None
         metadata = (await self._files.read(pointer.metadata_location)).metadata
         files = await self._data_files(metadata)
-        return TopicTable(
+        return ShownTable(
             name=shown_table(pointer.namespace, pointer.name),
             listed=pointer.listed,
             location=metadata["location"],
