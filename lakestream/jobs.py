@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
+from lakestream.process.access import cluster_gate
 from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
 from lakestream.protocol.rest.brokers import ANSWERS_AT
@@ -63,7 +64,8 @@ async def _pipeline(settings: Settings, life: Life) -> None:
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     tasks = Tasks(on_failure=partial(_broken, life))
     metrics = PipelineMetrics()
-    http = HttpServer(Starlette(routes=pipeline_pages(store, metrics)), *settings.pipeline.http)
+    gate = await cluster_gate(settings.access, store)
+    http = HttpServer(Starlette(routes=pipeline_pages(store, metrics)), *settings.pipeline.http, gate=gate)
     address = settings.pipeline.http._replace(port=http.port)
     name = f"pipeline-{socket.gethostname()}-{ids.ulid()}{ANSWERS_AT}{address}"
     lease = LeaseKeeper(store, holder=name, clock=clock, ttl_ms=settings.pipeline.lease_ms)

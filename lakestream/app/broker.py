@@ -17,6 +17,7 @@ from lakestream.broker.metrics import Metrics
 from lakestream.metadata.open import open_store
 from lakestream.model.broker import BrokerSpec
 from lakestream.model.errors import InvalidSetting, LakestreamError
+from lakestream.process.access import access_policy, cluster_gate
 from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
 from lakestream.protocol.kafka.api import ApiTable
@@ -68,7 +69,8 @@ async def _broker(settings: Settings, life: Life) -> None:
     objects = await open_objects(settings.objects_url, clock=clock, ids=ids, threads=disk, options=options)
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     health = Health(store=store, metrics=metrics)
-    http = HttpServer(Starlette(routes=health.routes()), *settings.broker.http)
+    gate = await cluster_gate(settings.access, store)
+    http = HttpServer(Starlette(routes=health.routes()), *settings.broker.http, gate=gate)
     broker = await build_broker(
         _spec(settings, http.port),
         _limits(settings, objects),
@@ -161,6 +163,7 @@ def _limits(settings: Settings, objects: ObjectStore) -> BrokerLimits:
         ),
         garbage=garbage_limits(settings.wal.grace_ms),
         groups=_group_limits(settings.group),
+        access=access_policy(settings.access),
     )
 
 

@@ -9,6 +9,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
+from lakestream.access.authorizer import Authorizer
 from lakestream.administration.administration import build_administration
 from lakestream.administration.desk import build_desk
 from lakestream.administration.groups import GroupAnswers
@@ -26,19 +27,22 @@ from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS
 from lakestream.model.table_errors import NamespaceExists
+from lakestream.process.access import access_policy
 from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
+from lakestream.protocol.rest.access.callers import AnonymousGate
 from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.catalog.branch_fields import branch_fields
-from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
+from lakestream.protocol.rest.catalog.routes import catalog_routes
 from lakestream.protocol.rest.compaction import compaction_routes
 from lakestream.protocol.rest.gateway_pages import GatewayPages
 from lakestream.protocol.rest.groups.asking import BrokerGroups
 from lakestream.protocol.rest.groups.of_gateway import group_routes
 from lakestream.protocol.rest.health import health_routes
+from lakestream.protocol.rest.paths import CATALOG_PATH, REGISTRY_PATH
 from lakestream.protocol.rest.quarantine import quarantine_routes
-from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
+from lakestream.protocol.rest.registry.routes import registry_app
 from lakestream.protocol.rest.same_origin import SameOrigin
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.protocol.rest.settings import SettingsTable, settings_routes
@@ -52,6 +56,7 @@ from lakestream.world.clock import Clock, SystemClock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.open import open_objects
 from lakestream.world.objects.store import ObjectStore
+from lakestream.world.tasks import Tasks
 from lakestream.world.threads import ThreadPool, Threads
 
 log = structlog.get_logger(__name__)
@@ -82,7 +87,8 @@ async def _gateway(settings: Settings, no_pipeline: str | None, shown_settings: 
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     with suppress(NamespaceExists):
         await store.tables.create_namespace(STREAMS, {})
-    brokers, groups = BrokerPages(), BrokerGroups()
+    secret = await store.access.cluster_secret()
+    brokers, groups = BrokerPages(secret), BrokerGroups(secret)
     traffic = Traffic(store, brokers, clock)
     routes = gateway_routes(
         store=store,
@@ -99,7 +105,12 @@ async def _gateway(settings: Settings, no_pipeline: str | None, shown_settings: 
         partitions_default=settings.kafka.num_partitions,
         shown_settings=shown_settings,
     )
-    server = HttpServer(SameOrigin(Starlette(routes=routes)), *settings.http.listen)
+    tasks = Tasks(on_failure=partial(_background_failure, life))
+    authorizer = Authorizer(access_policy(settings.access), store, clock, tasks)
+    if authorizer.policy.is_needed:
+        await authorizer.start()
+    app = SameOrigin(Starlette(routes=routes))
+    server = HttpServer(app, *settings.http.listen, gate=AnonymousGate(authorizer.access_of))
     server.start()
     sampling = asyncio.create_task(traffic.run(), name="traffic")
     address = settings.http.listen._replace(port=server.port)
@@ -109,12 +120,19 @@ async def _gateway(settings: Settings, no_pipeline: str | None, shown_settings: 
     sampling.cancel()
     await server.stop()
     await groups.close()
+    await tasks.close()
     await brokers.close()
     await store.close()
     for each in (*roots, objects):
         await each.close()
     disk.close()
     schemas.close()
+
+
+def _background_failure(life: Life, task: str, error: BaseException) -> None:
+    """The gateway must not go on with old ACLs. A fresh start is safer."""
+    log.error("background work broke; the gateway stops and should be started again", task=task, exc_info=error)
+    life.crash()
 
 
 def gateway_routes(

@@ -7,6 +7,7 @@ one place that knows how the parts fit together, for serving processes and simul
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from lakestream.access.authorizer import AccessPolicy, Authorizer
 from lakestream.broker.cluster import Cluster
 from lakestream.broker.directory import Directory
 from lakestream.broker.fetch import Fetching, FetchMetrics
@@ -51,6 +52,7 @@ class BrokerLimits:
     wal: WalLimits = field(default_factory=WalLimits)
     garbage: GarbageLimits = field(default_factory=GarbageLimits)
     groups: GroupLimits = field(default_factory=GroupLimits)
+    access: AccessPolicy = field(default_factory=AccessPolicy)
 
 
 class BrokerMetrics(FlushMetrics, CacheMetrics, ReadMetrics, TableReadMetrics, FetchMetrics, GarbageMetrics, Protocol):
@@ -73,6 +75,7 @@ class Broker:
     wakeups: Wakeups
     duties: Duties
     groups: Groups
+    authorizer: Authorizer
     tasks: Tasks
 
     async def start(self) -> None:
@@ -80,6 +83,8 @@ class Broker:
         await self.cluster.join()
         await self.directory.refresh()
         self.directory.follow()
+        if self.limits.access.is_needed:
+            await self.authorizer.start()
         self.wal.start()
         self.wakeups.start()
         self.duties.start()
@@ -188,5 +193,6 @@ async def build_broker(
             ids=ids,
             tasks=tasks,
         ),
+        authorizer=Authorizer(limits.access, store, clock, tasks),
         tasks=tasks,
     )

@@ -27,9 +27,9 @@ from lakestream.world.threads import InlineThreads
 _HEAD = """\
 # Access
 
-What the caller of each API and route must be allowed to do: an operation on a resource. **Nothing checks this yet**:
-every caller is `User:ANONYMOUS`, and may do everything. This page is made from the code:
-`python -m lakestream.cli.access_reference`.
+What the caller of each API and route must be allowed to do: an operation on a resource. It is
+checked if `access.authorize` is set ([the guide](../guide/security.md)); otherwise everybody may do everything. This
+page is made from the code: `python -m lakestream.cli.access_reference`.
 
 Operations, and the resources Topic, Group, Cluster and TransactionalId, are Apache Kafka's. Namespaces, tables, views
 and subjects are resources of the same form. A {} that belongs to a topic counts as that Topic:

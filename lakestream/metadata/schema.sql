@@ -4,7 +4,7 @@
 -- references right inside one transaction, and a check per span would be paid at every commit.
 -- Lock order: receipt, namespace, cluster, topic, broker, partition by id, producer, segment by id, inline segment, duty, lease, job, compaction ask, group epoch, group, offset, table by id.
 -- Transactions of PostgreSQL keep to it, so that they never wait for each other in a circle; SQLite has one writer. The registry's row is locked before its
--- own tables, and with nothing else.
+-- own tables, and with nothing else; so is the row of access_version.
 
 -- The one row of the cluster itself. Written: at first open, and by whoever takes a number from it. Read: by all.
 CREATE TABLE cluster (
@@ -282,3 +282,34 @@ CREATE TABLE group_offset (
     PRIMARY KEY (group_name, topic_id, number)
 );
 CREATE INDEX group_offset_by_topic ON group_offset (topic_id);
+
+-- The one row that every change to ACLs and credentials raises, first of all. Written: by administrators. Read: by every
+-- process when anything was committed.
+CREATE TABLE access_version (
+    only_row                   smallint NOT NULL PRIMARY KEY,  -- always 1
+    version                    bigint   NOT NULL,
+    secret                     text     NOT NULL               -- by which processes of the cluster know each other; never changes
+);
+
+-- Who may, or may not, do what. Written: by administrators. Read: by every process when the version has risen.
+CREATE TABLE acl (
+    resource                   text     NOT NULL,              -- a type, such as Topic
+    pattern                    smallint NOT NULL,              -- 3 literal, 4 prefixed
+    name                       text     NOT NULL,              -- * as a literal: every resource of the type
+    principal                  text     NOT NULL,              -- such as User:alice
+    host                       text     NOT NULL,              -- an address; * is every one
+    operation                  smallint NOT NULL,              -- Kafka's number; 2 is all
+    permission                 smallint NOT NULL,              -- 2 deny, 3 allow
+    PRIMARY KEY (resource, pattern, name, principal, host, operation, permission)
+);
+
+-- What proves a user's password without revealing it. Written: by administrators. Read: as acl.
+CREATE TABLE credential (
+    user_name                  text     NOT NULL,
+    mechanism                  smallint NOT NULL,              -- 1 SCRAM-SHA-256, 2 SCRAM-SHA-512
+    iterations                 integer  NOT NULL,
+    salt                       bytea    NOT NULL,
+    stored_key                 bytea    NOT NULL,
+    server_key                 bytea    NOT NULL,
+    PRIMARY KEY (user_name, mechanism)
+);

@@ -8,6 +8,7 @@ URL. The top of schema.sql says in which order verbs lock rows.
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from lakestream.metadata.access_store import AccessStore
 from lakestream.metadata.group_store import GroupStore
 from lakestream.metadata.inline_store import InlineStore
 from lakestream.metadata.job_store import JobStore
@@ -83,6 +84,11 @@ class MetadataStore(Protocol):
     @property
     def inline(self) -> InlineStore:
         """The verbs for bytes that lie in this store."""
+        ...
+
+    @property
+    def access(self) -> AccessStore:
+        """The verbs for ACLs and credentials."""
         ...
 
     # --- the cluster -------------------------------------------------------------------------

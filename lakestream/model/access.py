@@ -3,7 +3,7 @@
     needs=(Need(Operation.READ, ResourceType.GROUP), Need(Operation.READ, ResourceType.TOPIC))
 
 Operations, and the resources of the log, are Apache Kafka's. Tables, views, namespaces and subjects are resources of
-the same form. Nothing checks needs yet.
+the same form. Each face checks them at one place: protocol/kafka/guards/judging.py, protocol/rest/routing.py.
 """
 
 from dataclasses import dataclass

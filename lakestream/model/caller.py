@@ -15,7 +15,7 @@ class Principal:
 
 
 ANONYMOUS = Principal("User", "ANONYMOUS")
-"""Every caller, until callers are authenticated."""
+"""A caller that was not asked who it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

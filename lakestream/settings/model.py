@@ -37,6 +37,14 @@ def _urls(value: object) -> object:
     return items
 
 
+def _names(value: object) -> object:
+    """'User:a;User:b', or a list of them. Names of certificates contain commas, so semicolons separate."""
+    names = tuple(item.strip() for item in value.split(";") if item.strip()) if isinstance(value, str) else value
+    if isinstance(names, list | tuple) and not all(":" in str(name) for name in names):
+        raise ValueError("a principal is written User:NAME")
+    return names
+
+
 def _options(value: object) -> object:
     """'endpoint=http://...,region=x', or a table. Values become text, whatever type TOML gave them."""
     if isinstance(value, str):
@@ -55,6 +63,11 @@ HostPorts = Annotated[
     tuple[Address, ...],
     BeforeValidator(_addresses),
     PlainSerializer(lambda addresses: ",".join(map(str, addresses)), return_type=str),
+]
+Names = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_names),
+    PlainSerializer(lambda names: ";".join(names), return_type=str),
 ]
 Options = Annotated[dict[str, str], BeforeValidator(_options)]
 Urls = Annotated[
@@ -216,6 +229,20 @@ class CatalogSettings(SettingsGroup):
     )
 
 
+class AccessSettings(SettingsGroup):
+    authorize: bool = Field(
+        default=False,
+        description="Check by ACLs what each caller may do. Without it everybody may do everything.",
+    )
+    super_users: Names = Field(
+        default=(),
+        description="Principals that may do everything, whatever ACLs say: User:NAME, several separated by semicolons.",
+    )
+    allow_everyone_if_no_acl_found: bool = Field(
+        default=False, description="Allow everybody to use a resource that no ACL is about, as in Kafka."
+    )
+
+
 class LogSettings(SettingsGroup):
     level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="The least important messages that are logged."
@@ -254,6 +281,7 @@ class Settings(SettingsGroup):
     catalog: CatalogSettings = CatalogSettings()
     pipeline: PipelineSettings = PipelineSettings()
     spark: SparkSettings = SparkSettings()
+    access: AccessSettings = AccessSettings()
     log: LogSettings = LogSettings()
 
     @property

@@ -1,11 +1,13 @@
 """The verbs that both stores share: all but the hot ones, which each store implements in its own best way."""
 
+from lakestream.metadata.access_store import AccessStore
 from lakestream.metadata.group_store import GroupStore
 from lakestream.metadata.inline_store import InlineStore
 from lakestream.metadata.job_store import JobStore
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.repair_store import RepairStore
 from lakestream.metadata.table_store import TableStore
+from lakestream.metadata.verbs.access import AccessVerbs
 from lakestream.metadata.verbs.brokers import BrokerVerbs
 from lakestream.metadata.verbs.dropping import DroppingVerbs
 from lakestream.metadata.verbs.garbage import GarbageVerbs
@@ -26,6 +28,7 @@ class SharedVerbs(BrokerVerbs, TopicVerbs, DroppingVerbs, GarbageVerbs):
         self.registry: RegistryStore = RegistryVerbs(database)
         self.repairs: RepairStore = RepairVerbs(database)
         self.inline: InlineStore = InlineVerbs(database)
+        self.access: AccessStore = AccessVerbs(database)
         self.jobs = jobs
         self.groups = groups
 

@@ -24,6 +24,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from lakestream.access.access import UNLIMITED, Access
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Needs
 from lakestream.model.caller import Caller
@@ -56,6 +57,8 @@ class RequestContext:
     broker: Broker
     apis: "ApiTable"
     """The APIs this listener serves: the answer to ApiVersions."""
+    access: Access = UNLIMITED
+    """What the caller may do. The guard of the API has asked it already; handlers ask it for what they show."""
 
 
 class CloseConnection(Exception):

@@ -9,7 +9,7 @@ exception that is not in the table is our own fault: the client gets UNKNOWN_SER
 from enum import IntEnum
 
 from lakestream.broker.groups import errors as groups
-from lakestream.model import errors
+from lakestream.model import acl, errors
 from lakestream.storage.records import errors as batches
 
 
@@ -39,6 +39,9 @@ class KafkaError(IntEnum):
     UNKNOWN_MEMBER_ID = 25
     INVALID_SESSION_TIMEOUT = 26
     REBALANCE_IN_PROGRESS = 27
+    TOPIC_AUTHORIZATION_FAILED = 29
+    GROUP_AUTHORIZATION_FAILED = 30
+    CLUSTER_AUTHORIZATION_FAILED = 31
     INVALID_TIMESTAMP = 32
     UNSUPPORTED_VERSION = 35
     TOPIC_ALREADY_EXISTS = 36
@@ -54,6 +57,7 @@ class KafkaError(IntEnum):
     INVALID_PRODUCER_EPOCH = 47
     INVALID_TXN_STATE = 48
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
+    SECURITY_DISABLED = 54
     KAFKA_STORAGE_ERROR = 56
     UNKNOWN_PRODUCER_ID = 59
     NON_EMPTY_GROUP = 68
@@ -145,6 +149,9 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     groups.SubscribedToTopic: KafkaError.GROUP_SUBSCRIBED_TO_TOPIC,
     groups.OffsetMetadataTooLarge: KafkaError.OFFSET_METADATA_TOO_LARGE,
     groups.UnsupportedCommit: KafkaError.UNSUPPORTED_VERSION,
+    # Access.
+    acl.InvalidAcl: KafkaError.INVALID_REQUEST,
+    acl.TooManyAcls: KafkaError.POLICY_VIOLATION,
     # Kinds: an exception of another room, or one without a row above, is answered by what its kind advises.
     errors.Invalid: KafkaError.INVALID_REQUEST,
     errors.NotFound: KafkaError.UNKNOWN_TOPIC_OR_PARTITION,

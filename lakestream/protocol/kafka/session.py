@@ -16,6 +16,7 @@ from functools import partial
 from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import Any, TypeGuard
 
+from lakestream.access.access import Access
 from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.protocol.kafka.api import (
     Api,
@@ -27,6 +28,7 @@ from lakestream.protocol.kafka.api import (
 )
 from lakestream.protocol.kafka.connection import Connection, Request, first_bytes
 from lakestream.protocol.kafka.failures import response_to_failure
+from lakestream.protocol.kafka.guards.judging import begin
 from lakestream.protocol.kafka.patience import Patience
 from lakestream.protocol.kafka.service import Service
 from lakestream.protocol.kafka.wire.errors import MalformedRequest, UnsupportedRequest
@@ -59,6 +61,7 @@ class Session(asyncio.BufferedProtocol):
         )
         self._transport: asyncio.Transport
         self._caller: Caller
+        self._access: Access
         self._contexts: dict[tuple[int, int], RequestContext] = {}
         self._queue: deque[Request] = deque()
         self._busy: asyncio.Future[Any] | None = None
@@ -87,7 +90,7 @@ class Session(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]
         host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
-        self._caller = Caller(principal=ANONYMOUS, listener=self._service.listener, host=host, port=port)
+        self._become(Caller(principal=ANONYMOUS, listener=self._service.listener, host=host, port=port))
         if (refusal := self._opened(self)) is not None:
             self._service.log.warning("connection refused", client=host, kind=refusal)
             self._ended = True
@@ -95,6 +98,12 @@ class Session(asyncio.BufferedProtocol):
             return
         transport.get_extra_info("socket").setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         self._transport.set_write_buffer_limits(high=self._service.limits.write_buffer_bytes_max)
+
+    def _become(self, caller: Caller) -> None:
+        """Requests from here on are this caller's."""
+        self._caller = caller
+        self._access = self._service.broker.authorizer.access_of(caller)
+        self._contexts.clear()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         if self._draining or self._ended:
@@ -297,13 +306,10 @@ class Session(asyncio.BufferedProtocol):
         return done
 
     def _call(self, api: Api, request: Request) -> Starting:
-        if api.start is not None:
-            return api.start(request.body, request.context)
-        assert api.handle is not None
-        running = api.handle(request.body, request.context)
-        return self._overlap(running) if api.overlaps else running
-
-    def _overlap(self, running: Coroutine[Any, Any, Response]) -> "asyncio.Task[Response]":
+        started = begin(api, request.body, request.context)
+        if not api.overlaps or not isinstance(started, Coroutine):
+            return started
+        running: Coroutine[Any, Any, Response] = started  # type: ignore[assignment]  # `start` does not overlap
         task = self._service.loop.create_task(running)
         self._overlapping.add(task)
         task.add_done_callback(self._overlapping.discard)
@@ -362,6 +368,7 @@ class Session(asyncio.BufferedProtocol):
                 caller=self._caller,
                 broker=self._service.broker,
                 apis=self._service.registry,
+                access=self._access,
             )
         return context
 

@@ -10,6 +10,7 @@ import httpx
 from lakestream.administration.traffic import COUNTERS
 from lakestream.broker.losses import Loss
 from lakestream.model.broker import LiveBroker
+from lakestream.protocol.rest.access.callers import CLUSTER_SECRET_HEADER
 from lakestream.protocol.rest.losses import LOSSES_PATH, read_losses
 
 _ANSWER_SECONDS_MAX = 2.0
@@ -20,9 +21,11 @@ ANSWERS_AT = "@"
 
 
 class BrokerPages:
-    def __init__(self) -> None:
+    def __init__(self, secret: str = "") -> None:
+        """`secret`: the cluster's, which brokers ask for if they check access."""
         # No proxy from the environment: brokers are neighbours.
-        self._http = httpx.AsyncClient(timeout=_ANSWER_SECONDS_MAX, trust_env=False)
+        headers = {CLUSTER_SECRET_HEADER: secret}
+        self._http = httpx.AsyncClient(timeout=_ANSWER_SECONDS_MAX, trust_env=False, headers=headers)
 
     async def problem(self, broker: LiveBroker) -> str | None:
         try:

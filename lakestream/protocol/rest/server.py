@@ -14,7 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from lakestream.protocol.rate_limited_log import RateLimitedLog
-from lakestream.protocol.rest.callers import WithCaller
+from lakestream.protocol.rest.access.callers import Gate, WithCaller, open_gate
 from lakestream.protocol.rest.connection import HttpConnection, HttpLimits
 
 _BACKLOG = 128
@@ -23,7 +23,9 @@ _LIMITS = HttpLimits()
 
 
 class HttpServer:
-    def __init__(self, app: ASGIApp, host: str, port: int, *, limits: HttpLimits = _LIMITS) -> None:
+    def __init__(
+        self, app: ASGIApp, host: str, port: int, *, limits: HttpLimits = _LIMITS, gate: Gate = open_gate
+    ) -> None:
         """Binds at once, so that a port that is taken (OSError) or was chosen is known before anything runs."""
         self._socket = socket.create_server((host, port), backlog=_BACKLOG, family=_family(host))
         # Each connection inherits this option. asyncio sets it only for sockets that name their protocol, which this
@@ -33,7 +35,7 @@ class HttpServer:
         self._log = RateLimitedLog(structlog.get_logger("lakestream.http"), now=_loop_time)
         self._server = _WithoutSignals(
             uvicorn.Config(
-                WithCaller(app),
+                WithCaller(app, gate),
                 http=partial(HttpConnection, log=self._log, limits=limits),  # type: ignore[arg-type]
                 ws="none",
                 log_config=None,

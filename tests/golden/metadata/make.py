@@ -10,7 +10,10 @@ from pathlib import Path
 
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore, ViewAsk
+from lakestream.model.access import Operation, ResourceType
+from lakestream.model.acl import Acl, Pattern, Permission
 from lakestream.model.broker import BrokerSpec
+from lakestream.model.credential import Credential, Mechanism
 from lakestream.model.place import inline_id
 from lakestream.model.repair import Repair
 from lakestream.model.segment import NO_PRODUCER, SegmentBatch, SegmentCommit
@@ -21,9 +24,26 @@ from lakestream.world.ids import Ids
 from lakestream.world.threads import InlineThreads
 
 HERE = Path(__file__).parent
-VERSION = 7
+VERSION = 8
 NOW_MS = 1_763_000_000_000
 INLINE = b"a batch that lies in the store"
+GRANT = Acl(
+    resource=ResourceType.TOPIC,
+    pattern=Pattern.PREFIXED,
+    name="ord",
+    principal="User:alice",
+    host="*",
+    operation=Operation.READ,
+    permission=Permission.ALLOW,
+)
+CREDENTIAL = Credential(
+    user="alice",
+    mechanism=Mechanism.SCRAM_SHA_256,
+    iterations=4096,
+    salt=b"salt",
+    stored_key=b"stored",
+    server_key=b"server",
+)
 
 
 class StoppedClock(SystemClock):
@@ -76,6 +96,8 @@ async def fill(store: MetadataStore) -> None:
     await store.abandon_segment(segment(9))
     await store.delete_records(first, 8)
     await store.take_duty("retention", "broker-3", 10_000)
+    await store.access.add_acls([GRANT])
+    await store.access.put_credential(CREDENTIAL)
     await store.repairs.ask(Repair(id=segment(7), topic=orders.id, request='{"action": "retry"}'))
 
 

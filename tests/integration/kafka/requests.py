@@ -97,6 +97,29 @@ def _describe_topic_partitions(api: Any, topic: str, topic_id: bytes, version: i
     return api.Request(topics=[api.request.TopicRequest(name=topic)])
 
 
+def _describe_acls(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1)
+
+
+def _create_acls(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    asked = api.request.AclCreation(
+        resource_type=2, resource_name=topic, principal="User:bob", host="*", operation=3, permission_type=3
+    )
+    return api.Request(creations=[asked])
+
+
+def _delete_acls(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    asked = api.request.DeleteAclsFilter(
+        resource_type_filter=2,
+        resource_name_filter=topic,
+        pattern_type_filter=3,
+        principal_filter="User:bob",
+        operation=1,
+        permission_type=1,
+    )
+    return api.Request(filters=[asked])
+
+
 REQUESTS: Mapping[int, Callable[[Any, str, bytes, int], Any]] = {
     0: _produce,
     1: _fetch,
@@ -109,6 +132,9 @@ REQUESTS: Mapping[int, Callable[[Any, str, bytes, int], Any]] = {
     21: _delete_records,
     22: _init_producer_id,
     23: _offset_for_leader_epoch,
+    29: _describe_acls,
+    30: _create_acls,
+    31: _delete_acls,
     32: _describe_configs,
     33: _alter_configs,
     35: _describe_log_dirs,

@@ -18,7 +18,7 @@ SERVED = [(api.key, version) for api in APIS for version in range(api.versions[0
 NOT_SERVED = [(api.key, api.versions[1] + 1) for api in APIS if api.key != 18]
 
 
-def _error_codes(answer: Any) -> Iterator[int]:
+def error_codes(answer: Any) -> Iterator[int]:
     for field in fields(answer):
         value = getattr(answer, field.name)
         if field.name.endswith("error_code"):
@@ -26,7 +26,7 @@ def _error_codes(answer: Any) -> Iterator[int]:
         elif isinstance(value, tuple):
             for each in value:
                 if is_dataclass(each):
-                    yield from _error_codes(each)
+                    yield from error_codes(each)
 
 
 @pytest.mark.parametrize(("key", "version"), SERVED)
@@ -37,7 +37,7 @@ def test_a_well_formed_request_is_answered_without_error(key: int, version: int,
     else:
         asked = request_for(key, version, name, topic_id)
     answer = client.call(key, version, asked)
-    assert all(code == EXPECTED.get((key, version), 0) for code in _error_codes(answer)), answer
+    assert all(code == EXPECTED.get((key, version), 0) for code in error_codes(answer)), answer
 
 
 @pytest.mark.parametrize(("key", "version"), NOT_SERVED)

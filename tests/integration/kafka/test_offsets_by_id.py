@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
+from lakestream.access.access import UNLIMITED
+from lakestream.model.access import ResourceType
+from lakestream.protocol.kafka.apis.operations import NOT_ASKED, authorized
 from lakestream.protocol.kafka.errors import KafkaError
 from lakestream.protocol.kafka.wire import messages
 
@@ -104,7 +106,7 @@ def test_an_operator_cannot_move_the_offsets_of_a_group_at_work(
     committed(client, group, topic, topic_id)
 
 
-@pytest.mark.parametrize(("wanted", "shown"), [(True, ALL_ON_GROUP), (False, NOT_ASKED)])
+@pytest.mark.parametrize(("wanted", "shown"), [(True, authorized(UNLIMITED, ResourceType.GROUP)), (False, NOT_ASKED)])
 def test_what_one_may_do_with_a_group_is_told_to_those_who_ask(
     client: WireClient, group: str, wanted: bool, shown: int
 ) -> None:

@@ -29,9 +29,17 @@ def request_frame(key: int, version: int, body: Any, *, correlation_id: int = 1,
 
 
 class WireClient:
-    def __init__(self, address: str, *, client_id: str = "raw", answer_seconds_max: float = ANSWER_SECONDS_MAX) -> None:
+    def __init__(
+        self,
+        address: str,
+        *,
+        client_id: str = "raw",
+        answer_seconds_max: float = ANSWER_SECONDS_MAX,
+        source: str = "127.0.0.1",
+    ) -> None:
+        """`source`: the client's own address."""
         host, port = address.rsplit(":", 1)
-        self._socket = socket.create_connection((host, int(port)), answer_seconds_max)
+        self._socket = socket.create_connection((host, int(port)), answer_seconds_max, (source, 0))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._stream = self._socket.makefile("rb")
         self._client_id = client_id

@@ -9,7 +9,9 @@ from typing import Any
 
 import uvloop
 
+from lakestream.access.access import UNLIMITED, Access
 from lakestream.model.access import ANYONE
+from lakestream.model.caller import Caller
 from lakestream.protocol.kafka.api import Api, ApiTable, RequestContext
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
@@ -66,10 +68,16 @@ class Counted:
         self.counts[f"paused {why}"] += 1
 
 
+class NoAuthorizer:
+    def access_of(self, caller: Caller) -> Access:
+        return UNLIMITED
+
+
 class Log:
     """A broker of sorts: remembers what was started, and finishes it when told."""
 
     def __init__(self) -> None:
+        self.authorizer = NoAuthorizer()
         self.story: list[str] = []
         self.pending: list[tuple[asyncio.Future[Any], Any]] = []
         self.fetch_waits = asyncio.Event()

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 
-from lakestream.broker.broker import Broker
 from lakestream.broker.directory import TopicEntry
 from lakestream.broker.leaders import leader_ids, near, zone_of_client
 from lakestream.broker.topic_lookup import NO_TOPIC_ID, TopicLookup
@@ -28,8 +27,8 @@ from lakestream.model.errors import InvalidRequest, InvalidTopicName, Lakestream
 from lakestream.model.topic import TopicId, topic_name_problem
 from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH
-from lakestream.protocol.kafka.apis.operations import ALL_ON_CLUSTER, ALL_ON_TOPIC, NOT_ASKED
-from lakestream.protocol.kafka.errors import kafka_error
+from lakestream.protocol.kafka.apis.operations import NOT_ASKED, authorized
+from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
 from lakestream.protocol.kafka.wire.generated import metadata
 from lakestream.world.turns import in_turns
 
@@ -41,18 +40,16 @@ PARTITION_LISTS_KEPT = 1_000
 async def handle(request: metadata.Request, context: RequestContext) -> metadata.Response:
     broker = context.broker
     leaders = tuple(each.id for each in near(broker.cluster.live(), zone_of_client(context.client_id)))
-    operations = ALL_ON_TOPIC if request.include_topic_authorized_operations else NOT_ASKED
     wanted = _wanted(request, context.api_version)
     if wanted is None:
         await broker.directory.refresh()
-        topics = [_topic(entry, leaders, operations) async for entry in in_turns(broker.directory.all())]
+        topics = [_topic(entry, leaders, request, context) async for entry in in_turns(broker.directory.all())]
     else:
         _check_names(wanted, context.api_version)
         lookup = TopicLookup(broker.directory)
         once = {(asked.name, asked.topic_id): asked for asked in wanted}
         topics = [
-            await _asked_topic(asked, request, lookup, broker, leaders, operations)
-            async for asked in in_turns(once.values())
+            await _asked_topic(asked, request, lookup, leaders, context) async for asked in in_turns(once.values())
         ]
     return metadata.Response(
         brokers=[
@@ -62,7 +59,9 @@ async def handle(request: metadata.Request, context: RequestContext) -> metadata
         cluster_id=broker.cluster.cluster_id,
         controller_id=broker.cluster.controller_id(),
         topics=topics,
-        cluster_authorized_operations=ALL_ON_CLUSTER if request.include_cluster_authorized_operations else NOT_ASKED,
+        cluster_authorized_operations=authorized(context.access, ResourceType.CLUSTER)
+        if request.include_cluster_authorized_operations
+        else NOT_ASKED,
     )
 
 
@@ -82,21 +81,20 @@ async def _asked_topic(
     asked: metadata.request.MetadataRequestTopic,
     request: metadata.Request,
     lookup: TopicLookup,
-    broker: Broker,
     leaders: tuple[BrokerId, ...],
-    operations: int,
+    context: RequestContext,
 ) -> metadata.MetadataResponseTopic:
     try:
-        entry = await _find_or_create(asked, lookup, broker, may_create=request.allow_auto_topic_creation)
+        entry = await _find_or_create(asked, lookup, context, may_create=request.allow_auto_topic_creation)
     except LakestreamError as error:
         return _failed(asked, kafka_error(error)[0])
-    return _topic(entry, leaders, operations)
+    return _topic(entry, leaders, request, context)
 
 
 async def _find_or_create(
-    asked: metadata.request.MetadataRequestTopic, lookup: TopicLookup, broker: Broker, *, may_create: bool
+    asked: metadata.request.MetadataRequestTopic, lookup: TopicLookup, context: RequestContext, *, may_create: bool
 ) -> TopicEntry:
-    name = asked.name or ""
+    broker, name = context.broker, asked.name or ""
     try:
         return await lookup.topic(name, asked.topic_id)
     except UnknownTopic as unknown:
@@ -104,18 +102,32 @@ async def _find_or_create(
             raise InvalidTopicName(problem) from unknown
         if not (may_create and broker.limits.auto_create_topics):
             raise
+        _check_creation(name, context)
     with suppress(TopicExists):  # another client asked for it at the same moment
         await broker.topics.create(NewTopic(name=name))
     return await broker.directory.find(name)
 
 
-def _topic(entry: TopicEntry, leaders: tuple[BrokerId, ...], operations: int) -> metadata.MetadataResponseTopic:
+def _check_creation(name: str, context: RequestContext) -> None:
+    """Only here it is known whether the topic exists, so the guard cannot check this."""
+    access = context.access
+    if not access.shows(Operation.CREATE, ResourceType.CLUSTER) and not access.allows(
+        Operation.CREATE, ResourceType.TOPIC, name
+    ):
+        raise Refused(KafkaError.TOPIC_AUTHORIZATION_FAILED, f"there is no topic '{name}', and you may not create it")
+
+
+def _topic(
+    entry: TopicEntry, leaders: tuple[BrokerId, ...], request: metadata.Request, context: RequestContext
+) -> metadata.MetadataResponseTopic:
     topic = entry.topic
     return metadata.MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.id,
         partitions=_partitions(topic.id, len(topic.partitions), leaders),
-        topic_authorized_operations=operations,
+        topic_authorized_operations=authorized(context.access, ResourceType.TOPIC, topic.name)
+        if request.include_topic_authorized_operations
+        else NOT_ASKED,
     )
 
 

@@ -13,7 +13,7 @@ from lakestream.broker.groups.errors import GroupNotFound
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.api import Api, RequestContext
-from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
+from lakestream.protocol.kafka.apis.operations import NOT_ASKED, authorized
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
 from lakestream.protocol.kafka.wire.generated import describe_groups
 from lakestream.world.turns import in_turns
@@ -22,10 +22,17 @@ NOT_FOUND_FROM_VERSION = 6
 
 
 async def handle(request: describe_groups.Request, context: RequestContext) -> describe_groups.Response:
-    operations = ALL_ON_GROUP if request.include_authorized_operations else NOT_ASKED
+    wanted = request.include_authorized_operations
     return describe_groups.Response(
-        groups=[await _group(name, operations, context) async for name in in_turns(request.groups)]
+        groups=[
+            await _group(name, _operations(name, context, wanted=wanted), context)
+            async for name in in_turns(request.groups)
+        ]
     )
+
+
+def _operations(name: str, context: RequestContext, *, wanted: bool) -> int:
+    return authorized(context.access, ResourceType.GROUP, name) if wanted else NOT_ASKED
 
 
 async def _group(name: str, operations: int, context: RequestContext) -> describe_groups.DescribedGroup:

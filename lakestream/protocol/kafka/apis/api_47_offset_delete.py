@@ -47,7 +47,19 @@ def _answer(
 def error_response(
     request: offset_delete.Request, context: RequestContext, code: int, message: str
 ) -> offset_delete.Response:
-    return offset_delete.Response(error_code=code, topics=[])
+    return offset_delete.Response(
+        error_code=code,
+        topics=[
+            offset_delete.OffsetDeleteResponseTopic(
+                name=topic.name,
+                partitions=[
+                    offset_delete.OffsetDeleteResponsePartition(partition_index=part.partition_index, error_code=code)
+                    for part in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ],
+    )
 
 
 API = Api(

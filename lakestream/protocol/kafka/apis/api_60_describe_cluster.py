@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.kafka.api import Api, RequestContext
-from lakestream.protocol.kafka.apis.operations import ALL_ON_CLUSTER, NOT_ASKED
+from lakestream.protocol.kafka.apis.operations import NOT_ASKED, authorized
 from lakestream.protocol.kafka.errors import KafkaError, Refused
 from lakestream.protocol.kafka.wire.generated import describe_cluster
 
@@ -28,7 +28,9 @@ async def handle(request: describe_cluster.Request, context: RequestContext) -> 
             describe_cluster.DescribeClusterBroker(broker_id=each.id, host=each.host, port=each.port, rack=each.rack)
             for each in broker.cluster.live()
         ],
-        cluster_authorized_operations=ALL_ON_CLUSTER if request.include_cluster_authorized_operations else NOT_ASKED,
+        cluster_authorized_operations=authorized(context.access, ResourceType.CLUSTER)
+        if request.include_cluster_authorized_operations
+        else NOT_ASKED,
     )
 
 

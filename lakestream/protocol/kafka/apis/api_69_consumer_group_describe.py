@@ -17,7 +17,7 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.group_topics import named_by_topic
-from lakestream.protocol.kafka.apis.operations import ALL_ON_GROUP, NOT_ASKED
+from lakestream.protocol.kafka.apis.operations import NOT_ASKED, authorized
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.wire.generated import consumer_group_describe as describe
 from lakestream.world.turns import in_turns
@@ -26,10 +26,17 @@ CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 
 
 async def handle(request: describe.Request, context: RequestContext) -> describe.Response:
-    operations = ALL_ON_GROUP if request.include_authorized_operations else NOT_ASKED
+    wanted = request.include_authorized_operations
     return describe.Response(
-        groups=[await _group(name, operations, context.broker) async for name in in_turns(request.group_ids)]
+        groups=[
+            await _group(name, _operations(name, context, wanted=wanted), context.broker)
+            async for name in in_turns(request.group_ids)
+        ]
     )
+
+
+def _operations(name: str, context: RequestContext, *, wanted: bool) -> int:
+    return authorized(context.access, ResourceType.GROUP, name) if wanted else NOT_ASKED
 
 
 async def _group(name: str, operations: int, broker: Broker) -> describe.DescribedGroup:

@@ -15,7 +15,7 @@ from lakestream.model.errors import InvalidRequest, InvalidTopicName, Lakestream
 from lakestream.model.topic import Topic, topic_name_problem
 from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.leader_epoch import LEADER_EPOCH
-from lakestream.protocol.kafka.apis.operations import ALL_ON_TOPIC
+from lakestream.protocol.kafka.apis.operations import authorized
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.wire.generated import describe_topic_partitions as describe
 from lakestream.world.turns import in_turns
@@ -39,7 +39,7 @@ async def handle(request: describe.Request, context: RequestContext) -> describe
             topics.append(_failed(name, kafka_error(error)[0]))
             continue
         end = min(first + left, len(topic.partitions))
-        topics.append(_page(topic, range(first, end), leaders))
+        topics.append(_page(topic, range(first, end), leaders, context))
         left -= len(range(first, end))
         if end < len(topic.partitions):
             return describe.Response(topics=topics, next_cursor=_cursor(name, end))
@@ -72,12 +72,14 @@ def _known(name: str, broker: Broker) -> Topic:
     raise UnknownTopic(f"there is no topic '{name}'")
 
 
-def _page(topic: Topic, indexes: range, brokers: tuple[BrokerId, ...]) -> describe.DescribeTopicPartitionsResponseTopic:
+def _page(
+    topic: Topic, indexes: range, brokers: tuple[BrokerId, ...], context: RequestContext
+) -> describe.DescribeTopicPartitionsResponseTopic:
     leaders = leader_ids(topic.id, len(topic.partitions), brokers)
     return describe.DescribeTopicPartitionsResponseTopic(
         name=topic.name,
         topic_id=topic.id,
-        topic_authorized_operations=ALL_ON_TOPIC,
+        topic_authorized_operations=authorized(context.access, ResourceType.TOPIC, topic.name),
         partitions=[
             describe.DescribeTopicPartitionsResponsePartition(
                 partition_index=index,

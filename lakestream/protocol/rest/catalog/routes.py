@@ -23,11 +23,11 @@ from lakestream.protocol.rest.catalog.errors import RestError, error_answer, err
 from lakestream.protocol.rest.catalog.namespaces import NamespaceRoutes
 from lakestream.protocol.rest.catalog.tables import TableRoutes
 from lakestream.protocol.rest.catalog.views import ViewRoutes
+from lakestream.protocol.rest.paths import CATALOG_PATH
 from lakestream.protocol.rest.routing import AccessRoute
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 
-CATALOG_PATH = "/iceberg"
 _NAMELESS = "/v1/namespaces//"
 """Engines request this path if a query says `orders.snapshots` and means `streams.orders.snapshots`."""
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")

@@ -9,15 +9,18 @@ from lakestream.administration.groups import CoordinatedGroup, GroupReader
 from lakestream.model.broker import LiveBroker
 from lakestream.model.errors import InvalidRequest
 from lakestream.model.group import GroupKind, TopicPartition
+from lakestream.protocol.rest.access.callers import CLUSTER_SECRET_HEADER
 from lakestream.protocol.rest.groups.of_broker import GROUPS_PATH, NOT_COORDINATOR
 
 _ANSWER_SECONDS_MAX = 5.0
 
 
 class BrokerGroups:
-    def __init__(self) -> None:
+    def __init__(self, secret: str = "") -> None:
+        """`secret`: the cluster's, which brokers ask for if they check access."""
         # No proxy from the environment: brokers are neighbours.
-        self._http = httpx.AsyncClient(timeout=_ANSWER_SECONDS_MAX, trust_env=False)
+        headers = {CLUSTER_SECRET_HEADER: secret}
+        self._http = httpx.AsyncClient(timeout=_ANSWER_SECONDS_MAX, trust_env=False, headers=headers)
 
     async def describe(self, broker: LiveBroker, group: str) -> CoordinatedGroup | None:
         try:

@@ -10,8 +10,6 @@ from lakestream.protocol.rest.registry.settings import SettingRoutes
 from lakestream.protocol.rest.registry.subjects import SubjectRoutes
 from lakestream.world.threads import Threads
 
-REGISTRY_PATH = "/registry"
-
 
 def registry_app(*, store: RegistryStore, threads: Threads, followers: Followers | None = None) -> RegistryApp:
     """Without `followers`, registrations affect no table."""

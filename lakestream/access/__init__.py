@@ -1,0 +1,1 @@
+"""Who callers are and what they may do: ACLs, decisions, credentials. All faces ask here."""

@@ -1,0 +1,18 @@
+"""The settings of access in the words of the authorizer, and the gate of pages for other processes of the cluster."""
+
+from lakestream.access.authorizer import AccessPolicy
+from lakestream.metadata.store import MetadataStore
+from lakestream.protocol.rest.access.callers import ClusterGate, Gate, open_gate
+from lakestream.settings.model import AccessSettings
+
+
+def access_policy(access: AccessSettings) -> AccessPolicy:
+    return AccessPolicy(
+        authorize=access.authorize,
+        super_users=access.super_users,
+        allow_without_acl=access.allow_everyone_if_no_acl_found,
+    )
+
+
+async def cluster_gate(access: AccessSettings, store: MetadataStore) -> Gate:
+    return ClusterGate(await store.access.cluster_secret()) if access.authorize else open_gate

@@ -1,0 +1,1 @@
+"""Guards check what each request needs before its handler sees it. judging.py is the one place that calls them."""

@@ -1,0 +1,1 @@
+"""Who asks over HTTP, and what is answered to those who may not."""

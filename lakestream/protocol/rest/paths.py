@@ -1,0 +1,4 @@
+"""Where the faces of the gateway are mounted."""
+
+CATALOG_PATH = "/iceberg"
+REGISTRY_PATH = "/registry"
