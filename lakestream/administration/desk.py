@@ -3,6 +3,7 @@
 They need more than the other verbs of administration: a reader of the log, and brokers that answer about groups.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
@@ -10,6 +11,7 @@ import structlog
 from lakestream.administration.administration import Administration
 from lakestream.administration.catalog_listing import CatalogListing
 from lakestream.administration.groups import GroupAnswers, GroupLooks
+from lakestream.administration.sql.box import QueryLake, SqlBox
 from lakestream.administration.summary import Summaries
 from lakestream.administration.topics.changes import TopicChanges
 from lakestream.administration.topics.pages import TopicPages
@@ -53,6 +55,7 @@ class Desk:
     schemas: TopicSchemas
     summaries: Summaries
     catalog: CatalogListing
+    sql: SqlBox
 
 
 def build_desk(
@@ -69,8 +72,10 @@ def build_desk(
     threads: Threads,
     partitions_default: int,
     grace_ms: int,
+    lake: Callable[[], QueryLake],
 ) -> Desk:
-    """`partitions_default` is the setting `kafka.num_partitions`, `grace_ms` is `wal.grace_ms`."""
+    """`partitions_default` is the setting `kafka.num_partitions`, `grace_ms` is `wal.grace_ms`. `lake` says where
+    queries find the catalog and its files."""
     tasks = Tasks(on_failure=_tell)
     unseen = _Uncounted()
     reader = build_log_reader(
@@ -103,6 +108,7 @@ def build_desk(
         schemas=TopicSchemas(store),
         summaries=Summaries(store, administration.processes, administration.lags, grace_ms=grace_ms),
         catalog=CatalogListing(store),
+        sql=SqlBox(lake),
     )
 
 

@@ -1,7 +1,7 @@
 """The gateway process: HTTP for people, tools and engines, over the metadata store, the tables and the live brokers."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -14,8 +14,10 @@ from lakestream.administration.administration import build_administration
 from lakestream.administration.desk import build_desk
 from lakestream.administration.groups import GroupAnswers
 from lakestream.administration.processes import PIPELINE
+from lakestream.administration.sql.box import QueryLake
 from lakestream.administration.sql_topics import SqlTopics
 from lakestream.administration.traffic import Traffic
+from lakestream.app.sql_lake import lake_of, no_lake
 from lakestream.app.table_roots import open_roots
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
@@ -46,6 +48,7 @@ from lakestream.protocol.rest.registry.routes import registry_app
 from lakestream.protocol.rest.same_origin import SameOrigin
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.protocol.rest.settings import SettingsTable, settings_routes
+from lakestream.protocol.rest.sql import sql_routes
 from lakestream.protocol.rest.summary import summary_routes
 from lakestream.protocol.rest.topic_table import topic_table_routes
 from lakestream.protocol.rest.topics.routes import topic_routes
@@ -104,6 +107,7 @@ async def _gateway(settings: Settings, no_pipeline: str | None, shown_settings: 
         traffic=traffic,
         partitions_default=settings.kafka.num_partitions,
         shown_settings=shown_settings,
+        lake=lambda: lake_of(settings, server.port),
     )
     tasks = Tasks(on_failure=partial(_background_failure, life))
     authorizer = Authorizer(access_policy(settings.access), store, clock, tasks)
@@ -150,6 +154,7 @@ def gateway_routes(
     traffic: Traffic | None = None,
     partitions_default: int = 1,
     shown_settings: SettingsTable = (),
+    lake: Callable[[], QueryLake] = no_lake,
 ) -> list[BaseRoute]:
     """Everything that the gateway serves. The catalog and administration share one set of metadata files in memory.
     `roots`: where ordinary tables may lie besides. The caller closes `groups`, and runs `traffic` to have samples."""
@@ -178,6 +183,7 @@ def gateway_routes(
         threads=schema_threads,
         partitions_default=partitions_default,
         grace_ms=grace_ms,
+        lake=lake,
     )
     pages = GatewayPages(administration, brokers)
     followers = FollowingTables(store=store, threads=schema_threads)
@@ -204,6 +210,7 @@ def gateway_routes(
         *summary_routes(desk.summaries, desk.catalog),
         *traffic_routes(desk.traffic),
         *settings_routes(shown_settings),
+        *sql_routes(desk.sql),
         *console_routes(administration, desk, shown_settings),
         Mount(CATALOG_PATH, routes=catalog),
         Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=schema_threads, followers=followers)),

@@ -18,6 +18,7 @@ from lakestream.console.group_pages import GroupPages
 from lakestream.console.lake_pages import LakePages
 from lakestream.console.overview_page import OverviewPage
 from lakestream.console.rendering import Templates
+from lakestream.console.sql_page import SqlPage
 from lakestream.console.static_files import static_route
 from lakestream.console.topic_pages import TopicConsolePages
 from lakestream.model.errors import LakestreamError
@@ -34,6 +35,7 @@ def console_routes(administration: Administration, desk: Desk, settings: Setting
         *OverviewPage(desk, templates).routes(),
         *TopicConsolePages(administration, desk, templates).routes(),
         *GroupPages(desk, templates).routes(),
+        *SqlPage(desk.sql, templates).routes(),
         *LakePages(desk, templates, settings).routes(),
     ]
     return [

@@ -87,7 +87,14 @@ class TopicConsolePages:
         count = await self._administration.quarantine.count(name)
         repair = request.query_params.get("repair")
         outcome = await self._administration.repairs.outcome(repair) if repair else None
-        return self._tab("quarantine", "topic_quarantine.html", name, count=count, outcome=outcome)
+        return self._tab(
+            "quarantine",
+            "topic_quarantine.html",
+            name,
+            count=count,
+            outcome=outcome,
+            query=_quarantine_query(count.table) if count.table else None,
+        )
 
     async def configs(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -166,6 +173,15 @@ class TopicConsolePages:
             action=action,
             back=back,
         )
+
+
+def _quarantine_query(table: str) -> str:
+    """A query that shows what is set aside, and why."""
+    namespace, _, name = table.rpartition(".")
+    return (
+        'SELECT "partition", "offset", "timestamp", "error", "key", "value"\n'
+        f'FROM lake."{namespace}"."{name}__quarantine" ORDER BY 1, 2 LIMIT 100'
+    )
 
 
 def _page_of(name: str) -> str:

@@ -23,9 +23,9 @@ from urllib.parse import quote
 import typer
 
 from lakestream.administration.pipeline import PipelineState
+from lakestream.administration.sql.duckdb_secret import secret_statement
 from lakestream.cli.client.gateway_client import CATALOG_PATH, UNLISTED, ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
-from lakestream.cli.engines.duckdb_secret import secret_statement
 from lakestream.cli.failures import CommandFailed, WrongUse
 from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address, loaded_settings
 from lakestream.cli.output import counted, print_json, print_table, say

@@ -18,9 +18,9 @@ from typing import Annotated, Any
 
 import typer
 
+from lakestream.administration.sql.duckdb_secret import secret_statement
 from lakestream.cli.client.gateway_client import CATALOG_PATH, ask_gateway
 from lakestream.cli.client.table_wait import wait_for_table
-from lakestream.cli.engines.duckdb_secret import secret_statement
 from lakestream.cli.failures import MissingTable, WrongUse
 from lakestream.cli.options import Config, Http, SetValues, http_address, loaded_settings
 from lakestream.cli.output import say

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from shlex import quote
 
-from lakestream.cli.engines.duckdb_extensions import EXTENSIONS, duckdb_version, extension_path, packages
-from lakestream.cli.engines.duckdb_secret import secret_statement
+from lakestream.administration.sql.duckdb_extensions import EXTENSIONS, duckdb_version, extension_path, packages
+from lakestream.administration.sql.duckdb_secret import secret_statement
 from lakestream.table.spark.catalog import CATALOG, catalog_settings, library_settings
 from lakestream.table.spark.remote_files import remote_files
 from lakestream.world.objects.remote_options import short_names

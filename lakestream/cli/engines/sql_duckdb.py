@@ -9,7 +9,7 @@ from itertools import groupby
 import duckdb
 import pyarrow as pa
 
-from lakestream.cli.engines.duckdb_extensions import EXTENSIONS, extension_path
+from lakestream.administration.sql.duckdb_extensions import EXTENSIONS, extension_path
 from lakestream.cli.failures import CommandFailed, MissingTable, WrongUse
 
 _ROWS_PER_BATCH = 10_000

@@ -19,6 +19,13 @@ for (const part of document.querySelectorAll("[data-live]")) {
   }, 1000 * Number(part.dataset.live));
 }
 
+// Ctrl-Enter sends the form of a text area.
+for (const area of document.querySelectorAll("[data-submit=ctrl-enter]")) {
+  area.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) area.form.requestSubmit();
+  });
+}
+
 // The live tail of a topic: asks for records from where it has come to, once a second.
 const TAIL_ROWS_MAX = 500;
 const tail = document.getElementById("tail");

@@ -54,3 +54,22 @@ def test_quarantined_values_are_retried_from_the_console(up: Up) -> None:
     assert done.status_code == 303
     shown = done.headers["location"]
     wait_for(lambda: "1 remain" in get(up, shown), "the repair did not end")
+
+
+def test_a_query_reads_the_table_and_nothing_else(up: Up) -> None:
+    up.run("produce", "shown-words", text='{"word": "lake", "n": 2}\n{"word": "stream", "n": 3}\n')
+    up.run("compact", "shown-words")
+    path, query = f"http://{up.http}/admin/sql", "SELECT word, n FROM shown_words ORDER BY n"
+    found = httpx.post(path, json={"query": query}, trust_env=False, timeout=60).json()
+    assert found == {
+        "columns": [{"name": "word", "type": "VARCHAR"}, {"name": "n", "type": "BIGINT"}],
+        "rows": [["lake", 2], ["stream", 3]],
+        "more": False,
+    }
+    csv = httpx.post(path, json={"query": query, "format": "csv"}, trust_env=False, timeout=60)
+    assert csv.text.splitlines() == ["word,n", "lake,2", "stream,3"]
+    page = httpx.post(f"http://{up.http}/console/sql", data={"query": query}, trust_env=False, timeout=60).text
+    assert "2 rows" in page and 'aria-label="3.0"' in page, "a grid and bars"
+    for refused, words in (("DROP TABLE shown_words", "not DROP"), ("SELECT * FROM no_such", "does not exist")):
+        answer = httpx.post(path, json={"query": refused}, trust_env=False, timeout=60)
+        assert answer.status_code == 400 and words in answer.json()["error"] and "mean" not in answer.json()["error"]

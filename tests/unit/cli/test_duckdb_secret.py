@@ -2,7 +2,7 @@
 
 import pytest
 
-from lakestream.cli.engines.duckdb_secret import secret_statement
+from lakestream.administration.sql.duckdb_secret import secret_statement
 from lakestream.cli.engines.sql_duckdb import advice
 from lakestream.model.errors import InvalidSetting
 

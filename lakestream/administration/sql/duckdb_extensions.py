@@ -2,10 +2,14 @@
 
 from importlib.metadata import PackageNotFoundError, files, version
 
-from lakestream.cli.failures import CommandFailed
+from lakestream.model.errors import Unavailable
 
 EXTENSIONS = ("avro", "httpfs", "iceberg")
 """In the order in which they need each other."""
+
+
+class MissingExtension(Unavailable):
+    """An extension of DuckDB is not installed. Install its package."""
 
 
 def duckdb_version() -> str:
@@ -13,14 +17,14 @@ def duckdb_version() -> str:
 
 
 def extension_path(name: str) -> str:
-    """The path of an extension that fits this DuckDB. Raises CommandFailed."""
+    """The path of an extension that fits this DuckDB. Raises MissingExtension."""
     try:
         found = [file for file in files(_package(name)) or () if file.name == f"{name}.duckdb_extension"]
     except PackageNotFoundError:
         found = []
     fitting = [file for file in found if f"v{duckdb_version()}" in file.parts]
     if not fitting:
-        raise CommandFailed(
+        raise MissingExtension(
             f"DuckDB {duckdb_version()} needs its extension '{name}': pip install {_package(name)}=={duckdb_version()}"
         )
     return str(fitting[0].locate())
