@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 from lakestream.administration.sql.box import QueryLake
 from lakestream.administration.sql.duckdb_secret import secret_statement
 from lakestream.model.errors import UnsupportedOperation
-from lakestream.protocol.rest.catalog.routes import CATALOG_PATH
+from lakestream.protocol.rest.paths import CATALOG_PATH
 from lakestream.settings.model import Settings
 
 _ANY_HOST = ("", "0.0.0.0", "::")
