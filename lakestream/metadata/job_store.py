@@ -6,10 +6,21 @@ One pipeline holds the lease. Its token rises with every new holder; a pipeline 
 commit jobs. A job that was begun ends in one of two states, once: committed or dropped.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
-from lakestream.model.job import CompactionLease, Debt, JobCommit, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
+from lakestream.model.job import (
+    CompactionLease,
+    Debt,
+    FileUse,
+    JobCommit,
+    JobId,
+    LeftJob,
+    NewJob,
+    TabledSpan,
+    TrimmedTopic,
+    UntabledSpan,
+)
 from lakestream.model.place import Tail
 from lakestream.model.table_errors import CompactionFenced, JobDropped, JobForgotten
 from lakestream.model.topic import PartitionId, TopicId
@@ -83,6 +94,16 @@ class JobStore(Protocol):
         among them holds nothing from the log's start on, and never will again."""
         ...
 
+    # --- files to merge ------------------------------------------------------------------------
+
+    async def file_uses(self, topic: TopicId) -> list[FileUse]:
+        """The files in which the topic's records lie, oldest records first."""
+        ...
+
+    async def spans_in_files(self, topic: TopicId, files: Collection[str]) -> list[TabledSpan]:
+        """All spans that lie in any of these files, by partition and offset. No span is ever added to a file later."""
+        ...
+
     # --- jobs ----------------------------------------------------------------------------------
 
     async def begin_jobs(self, token: int, jobs: Sequence[NewJob]) -> None:
@@ -97,9 +118,12 @@ class JobStore(Protocol):
         everything in between lies below `log_start`. The WAL spans inside become file spans, their segments are
         released, `tabled_until` becomes the range's end. File spans wholly below `log_start` are left out.
 
+        A span of `merged` takes the place of all file spans in its offsets, which must lie in `replaced_files`. Where
+        the log has let go of some of them, it takes the place of the others.
+
         Raises CompactionFenced if the token is not the current one or the lease has run out; JobDropped; JobForgotten
         if it may have been committed and nobody knows; CommitConflict if the pointer has moved; LedgerConflict if a
-        range does not continue; UnknownPartition if the topic was deleted.
+        range does not continue, or if the spans to merge are not there; UnknownPartition if the topic was deleted.
         """
         ...
 

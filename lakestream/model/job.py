@@ -90,9 +90,39 @@ class JobCommit:
     job: JobId
     token: int
     move: PointerMove
-    ranges: tuple[TabledRange, ...]
-    spans: tuple[NewFileSpan, ...]
+    ranges: tuple[TabledRange, ...] = ()
+    spans: tuple[NewFileSpan, ...] = ()
     """The spans of each range, in offset order; together they cover it."""
+    merged: tuple[NewFileSpan, ...] = ()
+    """Spans that replace existing file spans of the same offsets. `tabled_until` stays where it is."""
+    replaced_files: frozenset[str] = frozenset()
+    """The files whose spans `merged` replaces, all of them."""
+
+
+class FileUse(NamedTuple):
+    """A pair of files in which spans of a topic lie, as FileSpan names them."""
+
+    file: str
+    log_file: str | None
+    bytes: int
+    """The bytes of these spans' records in the log."""
+    first_ms: int
+    """The time when the first of these spans was committed to the log."""
+    last_ms: int
+
+
+class TabledSpan(NamedTuple):
+    """A file span with everything that is stored about it but its table."""
+
+    partition: PartitionId
+    number: int
+    """The partition's number in the topic."""
+    base_offset: int
+    last_offset: int
+    file: str
+    log_file: str | None
+    rows: int
+    max_timestamp_ms: int
 
 
 class LeftJob(NamedTuple):

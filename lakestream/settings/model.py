@@ -188,6 +188,25 @@ class SparkSettings(SettingsGroup):
     )
 
 
+class MaintenanceSettings(SettingsGroup):
+    target_file_bytes: PositiveInt = Field(
+        default=128 * MIB,
+        ge=1 * MIB,
+        le=2048 * MIB,
+        description="Neighbouring small files of a table are merged up to this size. A worker holds it in memory.",
+    )
+    files_min: PositiveInt = Field(
+        default=16, ge=2, le=1_000, description="So many neighbouring files of about one size are worth a merge."
+    )
+    round_bytes_max: PositiveInt = Field(
+        default=256 * MIB,
+        description="Bytes of files merged in one go; an eighth of it while a topic is fast (on-read, 1s).",
+    )
+    time_share: float = Field(
+        default=0.15, ge=0, le=1, description="The most of the pipeline's time that goes into merging; 0 turns it off."
+    )
+
+
 class GroupSettings(SettingsGroup):
     session_timeout_ms_min: PositiveInt = Field(
         default=6_000,
@@ -282,6 +301,7 @@ class Settings(SettingsGroup):
     pipeline: PipelineSettings = PipelineSettings()
     spark: SparkSettings = SparkSettings()
     access: AccessSettings = AccessSettings()
+    maintenance: MaintenanceSettings = MaintenanceSettings()
     log: LogSettings = LogSettings()
 
     @property

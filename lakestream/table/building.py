@@ -12,6 +12,9 @@ from lakestream.table.compaction.commit import Committer
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.rounds import Rewriter, Rewriting, WorkersObjects
 from lakestream.table.contracts import TopicContracts
+from lakestream.table.merging.kinds import FileKinds
+from lakestream.table.merging.merging import Merging
+from lakestream.table.merging.plan import MergeLimits
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.pipeline import Pipeline
 from lakestream.table.repairs import Repairs
@@ -38,6 +41,7 @@ def build_pipeline(
     objects_options: Mapping[str, str],
     rewriter: Rewriter,
     limits: PlanLimits,
+    merge_limits: MergeLimits | None = None,
     grace_ms: int = GRACE_MS,
     clock: Clock,
     ids: Ids,
@@ -59,6 +63,7 @@ def build_pipeline(
     )
     dropped_jobs = DroppedJobs(store, locations)
     orphan_data = OrphanData(store, locations, commits, clock)
+    committer = Committer(store=store, objects=objects, locations=locations, commits=commits, clock=clock)
     return Pipeline(
         store=store,
         locations=locations,
@@ -73,12 +78,25 @@ def build_pipeline(
             clock=clock,
             ids=ids,
         ),
-        committer=Committer(store=store, objects=objects, locations=locations, commits=commits, clock=clock),
+        committer=committer,
         dropped_jobs=dropped_jobs,
         orphan_metadata=OrphanMetadata(store, locations, commits, orphan_data, clock, grace_ms=grace_ms),
         orphan_data=orphan_data,
         trimming=Trimming(
             store, commits, Copies(store, objects, locations, commits), clock, counted, grace_ms=grace_ms
+        ),
+        merging=Merging(
+            store=store,
+            locations=locations,
+            commits=commits,
+            kinds=FileKinds(objects, locations),
+            rewriting=rewriting,
+            committer=committer,
+            dropped_jobs=dropped_jobs,
+            metrics=counted,
+            limits=merge_limits or MergeLimits(),
+            clock=clock,
+            ids=ids,
         ),
         dropped_tables=DroppedTables(store, locations, counted, grace_ms=grace_ms),
         metrics=counted,

@@ -4,7 +4,7 @@ Names are `lakestream_table_<what>_<unit>`, counters end in `_total`. No label g
 gateway reports the lag of each topic, since it also runs while no pipeline does.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
@@ -23,6 +23,10 @@ _COUNTERS = {
     "written_bytes": "Bytes of table files written.",
     "trimmed_files": "Data files that left tables because retention had passed.",
     "dropped_tables": "Tables deleted with their topics.",
+    "merged_files": "Data files that were merged into fewer, larger ones.",
+    "merged_bytes": "Bytes of the files that were merged.",
+    "dropped_merges": "Merges given up, because of an error or because someone else changed the files meanwhile.",
+    "merge_seconds": "Time spent on merging files.",
 }
 PHASES = ("plan", "rewrite", "commit")
 
@@ -30,7 +34,7 @@ PHASES = ("plan", "rewrite", "commit")
 class PipelineMetrics(Collector):
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._counts: Counter[str] = Counter()
+        self._counts: defaultdict[str, float] = defaultdict(float)
         self._seconds = dict.fromkeys(PHASES, 0.0)
         self._failing_topics = 0
         self.registry.register(self)
@@ -67,6 +71,16 @@ class PipelineMetrics(Collector):
 
     def table_dropped(self) -> None:
         self._counts["dropped_tables"] += 1
+
+    def files_merged(self, *, files: int, bytes: int) -> None:
+        self._counts["merged_files"] += files
+        self._counts["merged_bytes"] += bytes
+
+    def merge_dropped(self) -> None:
+        self._counts["dropped_merges"] += 1
+
+    def merging_took(self, seconds: float) -> None:
+        self._counts["merge_seconds"] += seconds
 
     def collect(self) -> Iterable[Metric]:
         for name, help in _COUNTERS.items():

@@ -25,6 +25,7 @@ from lakestream.table.compaction.plan import PlanLimits, PlannedJob, due_debts, 
 from lakestream.table.compaction.rounds import JobWork, Rewriting, RewrittenJob
 from lakestream.table.compaction.task import TaskResult
 from lakestream.table.contracts import evolution
+from lakestream.table.merging.merging import MergeRound, Merging
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.repairs import Repairs
 from lakestream.table.resting import Resting
@@ -71,6 +72,7 @@ class Pipeline:
         orphan_metadata: OrphanMetadata,
         orphan_data: OrphanData,
         trimming: Trimming,
+        merging: Merging,
         dropped_tables: DroppedTables,
         metrics: PipelineMetrics,
         limits: PlanLimits,
@@ -87,6 +89,7 @@ class Pipeline:
         self._orphan_metadata = orphan_metadata
         self._orphan_data = orphan_data
         self._trimming = trimming
+        self._merging = merging
         self._dropped_tables = dropped_tables
         self._metrics = metrics
         self._limits = limits
@@ -132,6 +135,10 @@ class Pipeline:
     async def has_new_requests(self) -> bool:
         """Returns whether somebody has requested a topic since the last round read or answered the requests."""
         return bool(await self._store.jobs.asked_compactions() - self._known_requests)
+
+    async def merge(self, lease: CompactionLease) -> MergeRound:
+        """Merge small files of tables, within their share of the time. Raises as `round` does."""
+        return await self._merging.merge(lease)
 
     async def upkeep(self) -> None:
         """Trim the tables to what the log still has, and delete the tables of topics that took them along."""
@@ -229,6 +236,7 @@ class Pipeline:
                 return False
             del self._unfinished[job.id]
             self._resting.end(job.plan.topic)
+            self._merging.got_files(job.plan.topic, len(results))
             if rewritten.has_more_files:
                 self._dropped_jobs.watch(LeftJob(job.id, job.plan.table), _files_of(job, results))
             files = [file for result in results for file in result.files]

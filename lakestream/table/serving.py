@@ -44,6 +44,8 @@ async def run_rounds(
             engine_failures, pause = 0, POLL_SECONDS
             if busy:
                 tidy()
+            if (held := lease.held()) is not None:
+                await pipeline.merge(held)
             if lease.held() is not None and clock.monotonic() - kept_up_at > UPKEEP_SECONDS:
                 await pipeline.upkeep()
                 kept_up_at = clock.monotonic()

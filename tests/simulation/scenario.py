@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from lakestream.broker.broker import BrokerLimits
 from lakestream.table.compaction.plan import PlanLimits
+from lakestream.table.merging.plan import MergeLimits
 
 from .weather import Rates
 
@@ -27,6 +28,7 @@ class Tabling:
 
     pipelines: int
     plan: PlanLimits
+    merging: MergeLimits
     lease_ms: int
     store: Rates = field(default_factory=Rates)
     objects: Rates = field(default_factory=Rates)

@@ -37,6 +37,7 @@ REACHED = {
     ),
     "tables": (
         "job committed",
+        "files merged",
         "job was dropped before",
         "table file read",
         "segment read",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lakestream.catalog.commits.summaries import JOB, LAST_ROWS_MS
+from lakestream.catalog.commits.summaries import JOB, LAST_ROWS_MS, WATERMARK
 from lakestream.catalog.spec.values import Json, Metadata, by_id
 
 
@@ -31,3 +31,13 @@ def last_rows_ms(metadata: Metadata, snapshot_id: int | None) -> int | None:
         if LAST_ROWS_MS in summary:
             return int(summary[LAST_ROWS_MS])
     return None
+
+
+def carried_on(metadata: Metadata, snapshot_id: int | None) -> dict[str, str]:
+    """What a snapshot without new rows says about those of its ancestors, which may expire: their time, and the
+    watermark."""
+    last_ms = last_rows_ms(metadata, snapshot_id)
+    summaries = (snapshot.get("summary") or {} for snapshot in line_of(metadata, snapshot_id))
+    watermark = next((summary[WATERMARK] for summary in summaries if WATERMARK in summary), None)
+    said = {LAST_ROWS_MS: None if last_ms is None else str(last_ms), WATERMARK: watermark}
+    return {name: value for name, value in said.items() if value is not None}

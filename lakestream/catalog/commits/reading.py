@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from lakestream.catalog.commits.deleted_rows import DeletedRows, deleted_rows
 from lakestream.catalog.commits.rolling import living, manifests_to_roll
 from lakestream.catalog.commits.table_state import NewObject, TableState, has_lineage, head_of
 from lakestream.catalog.files.locations import TableObjects
@@ -60,6 +61,13 @@ class SnapshotFiles:
         rows = {row["manifest_path"]: row for own in lists.values() for row in own if row["content"] == Content.DATA}
         entries = await asyncio.gather(*(self.entries(metadata, row) for row in rows.values()))
         return TableState(metadata=metadata, lists=lists, entries=dict(zip(rows, entries, strict=True)))
+
+    async def deleted_rows(self, metadata: Metadata, ref: str) -> list[DeletedRows]:
+        """What the delete manifests of the branch's head say. Raises DamagedTable."""
+        head = head_of(metadata, ref)
+        rows = [] if head is None else await self.manifest_list(metadata, head)
+        paths = [row["manifest_path"] for row in rows if row["content"] == Content.DELETES]
+        return [found for path in paths for found in deleted_rows(avro_rows(await self._objects.read(path), path))]
 
     async def live_paths(self, metadata: Metadata, row: ManifestFile) -> list[str]:
         """The files that a manifest brings into its snapshots, data and deletes."""

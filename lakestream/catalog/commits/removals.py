@@ -10,6 +10,7 @@ match nothing any more. Branches at the same snapshot share the new one.
 
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from lakestream.catalog.commits.rolling import living
 from lakestream.catalog.commits.snapshots import NewIds, Planning
@@ -50,12 +51,35 @@ def _by_head(state: TableState, branches: Sequence[str]) -> dict[int, list[str]]
 
 def _without(planning: Planning, parent_id: int, gone: AbstractSet[str]) -> int | None:
     """A snapshot like the parent without the removed files; None if the parent has none of them."""
+    if not any(_loses(planning.state, row, gone) for row in planning.state.lists[parent_id]):
+        return None
+    snapshot_id, first_row_id = planning.begin(), planning.next_row_id
+    left = manifests_without(planning, parent_id, gone, snapshot_id)
+    told = delete_summary(
+        files=left.files,
+        records=left.records,
+        bytes=left.bytes,
+        parent=planning.summary_of(parent_id),
+        extra=planning.summary,
+    )
+    planning.end(snapshot_id, parent_id, left.manifests, told, first_row_id)
+    return snapshot_id
+
+
+class ManifestsLeft(NamedTuple):
+    """A snapshot's manifests after a removal, and what was removed."""
+
+    manifests: list[ManifestFile]
+    files: int
+    records: int
+    bytes: int
+
+
+def manifests_without(planning: Planning, parent_id: int, gone: AbstractSet[str], snapshot_id: int) -> ManifestsLeft:
+    """The parent's manifests without the removed files, for the snapshot that removes them."""
     state = planning.state
     rows = living(state.lists[parent_id])
     losing = [row["manifest_path"] for row in rows if _loses(state, row, gone)]
-    if not losing:
-        return None
-    snapshot_id, first_row_id = planning.begin(), planning.next_row_id
     manifests: list[ManifestFile] = []
     files = records = size = 0
     for row in rows:
@@ -70,11 +94,7 @@ def _without(planning: Planning, parent_id: int, gone: AbstractSet[str]) -> int 
         files, records = files + len(deleted), records + sum(entry.rows for entry in deleted)
         size += sum(map(format.file_bytes, deleted))
         manifests.append(_written(planning, format, entries, row, snapshot_id))
-    told = delete_summary(
-        files=files, records=records, bytes=size, parent=planning.summary_of(parent_id), extra=planning.summary
-    )
-    planning.end(snapshot_id, parent_id, manifests, told, first_row_id)
-    return snapshot_id
+    return ManifestsLeft(manifests, files, records, size)
 
 
 def _loses(state: TableState, row: ManifestFile, gone: AbstractSet[str]) -> bool:

@@ -102,7 +102,7 @@ class Planning:
 
     def add_snapshot(self, parent_id: int | None, files: Sequence[DataFile]) -> int:
         snapshot_id, first_row_id = self.begin(), self.next_row_id
-        new = self._new_manifests(files, snapshot_id)
+        new = self.new_manifests(files, snapshot_id)
         manifests = [*new, *map(self.with_row_ids, self._kept_manifests(parent_id, snapshot_id))]
         summary = append_summary(files, self.summary_of(parent_id), self.summary)
         self.end(snapshot_id, parent_id, manifests, summary, first_row_id)
@@ -150,7 +150,7 @@ class Planning:
             heads=heads,
         )
 
-    def _new_manifests(self, files: Sequence[DataFile], snapshot_id: int) -> list[ManifestFile]:
+    def new_manifests(self, files: Sequence[DataFile], snapshot_id: int) -> list[ManifestFile]:
         """One manifest for each partition spec among the files; usually there is one."""
         by_spec: dict[int, list[DataFile]] = {}
         for file in files:

@@ -21,6 +21,9 @@ LAST_ROWS_MS = "lakestream.last-rows-ms"
 RETENTION = "lakestream.retention"
 """How many files the snapshot removes because the log keeps none of their records."""
 
+MERGE = "lakestream.merge"
+"""The job that made the snapshot by merging files. Its ledger names the files that it replaces."""
+
 _TOTALS = {
     "total-data-files": "added-data-files",
     "total-records": "added-records",
@@ -63,6 +66,36 @@ def delete_summary(
         "removed-files-size": str(bytes),
         "changed-partition-count": "1",
         **totals_after(parent, gone),
+        **extra,
+    }
+
+
+def replace_summary(
+    files: Sequence[DataFile],
+    *,
+    files_gone: int,
+    records_gone: int,
+    bytes_gone: int,
+    parent: Mapping[str, str] | None,
+    extra: Mapping[str, str],
+) -> dict[str, str]:
+    """The summary of a snapshot in which other files have the same rows."""
+    records, size = (sum(file[name] for file in files) for name in ("record-count", "file-size-in-bytes"))
+    changes = {
+        "added-data-files": len(files) - files_gone,
+        "added-records": records - records_gone,
+        "added-files-size": size - bytes_gone,
+    }
+    return {
+        "operation": "replace",
+        "added-data-files": str(len(files)),
+        "deleted-data-files": str(files_gone),
+        "added-records": str(records),
+        "deleted-records": str(records_gone),
+        "added-files-size": str(size),
+        "removed-files-size": str(bytes_gone),
+        "changed-partition-count": "1",
+        **totals_after(parent, changes),
         **extra,
     }
 

@@ -11,7 +11,7 @@ such snapshots expire after half an hour, and their files stay.
 from collections.abc import Iterable
 
 from lakestream.catalog.commits.reading import SnapshotFiles
-from lakestream.catalog.commits.summaries import JOB, RETENTION
+from lakestream.catalog.commits.summaries import JOB, MERGE, RETENTION
 from lakestream.catalog.commits.table_state import head_of
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.manifests.avro_file import avro_rows
@@ -74,4 +74,4 @@ def _is_our_ref(name: str) -> bool:
 
 def _is_ours(snapshot: Json) -> bool:
     summary = snapshot.get("summary") or {}
-    return JOB in summary or RETENTION in summary or "added-files-size" not in summary
+    return bool({JOB, MERGE, RETENTION} & summary.keys()) or "added-files-size" not in summary

@@ -12,12 +12,13 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from lakestream.catalog.commits.lineage import last_rows_ms
+from lakestream.catalog.commits.lineage import carried_on, last_rows_ms
 from lakestream.catalog.commits.reading import SnapshotFiles
 from lakestream.catalog.commits.removals import remove_files
+from lakestream.catalog.commits.replacements import replace_files
 from lakestream.catalog.commits.snapshots import append_files
 from lakestream.catalog.commits.summaries import LAST_ROWS_MS
-from lakestream.catalog.commits.table_state import NewObject, head_of
+from lakestream.catalog.commits.table_state import NewObject, TableState, head_of
 from lakestream.catalog.files.commit_names import CommitNames, version_of
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles
@@ -27,6 +28,7 @@ from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.values import Json, Metadata
 from lakestream.catalog.topic.expiry import SNAPSHOTS_KEPT, snapshots_to_expire
 from lakestream.catalog.topic.hourly_tags import hourly_tags
+from lakestream.catalog.topic.mergeable import Mergeable, MergedFiles, mergeable
 from lakestream.catalog.topic.needed_files import NeededFiles
 from lakestream.catalog.topic.topic_table import TopicTableSpec, new_topic_table, table_id_of
 from lakestream.model.errors import LakestreamError
@@ -209,6 +211,32 @@ class TopicCommits:
         if plan is None:
             return None
         return await self._next(pointer, base, plan.updates, unwritten=plan.objects, heads=plan.heads)
+
+    async def mergeable(self, pointer: TablePointer) -> Mergeable:
+        """The files of the pointer's version as a merge sees them. Raises DamagedTable."""
+        _, found = await self._mergeable(await self._files.read(pointer.metadata_location))
+        return found
+
+    async def merge(
+        self, pointer: TablePointer, merges: Sequence[MergedFiles], *, summary: Mapping[str, str]
+    ) -> PreparedCommit:
+        """Replace files of `log` by merged ones, and on `main` where it has the same files (mergeable.py). Raises
+        DamagedTable, LedgerConflict if the files are not there any more."""
+        base = await self._files.read(pointer.metadata_location)
+        state, found = await self._mergeable(base)
+        plan = replace_files(
+            state,
+            found.replacements(merges),
+            summary={**carried_on(base.metadata, head_of(base.metadata, LOG_BRANCH)), **summary},
+            now_ms=self._clock.wall_ms(),
+            ids=self._ids,
+            names=self._names(pointer.id, version=version_of(base.location) + 1),
+        )
+        return await self._next(pointer, base, plan.updates, unwritten=plan.objects, heads=plan.heads)
+
+    async def _mergeable(self, base: MetadataFile) -> tuple[TableState, Mergeable]:
+        state = await self._snapshots.whole_state(base.metadata, (LOG_BRANCH, MAIN_BRANCH))
+        return state, mergeable(state, await self._snapshots.deleted_rows(base.metadata, MAIN_BRANCH))
 
     async def expire(
         self, pointer: TablePointer, *, keep: int = SNAPSHOTS_KEPT, trimmed_before_ms: int | None = None

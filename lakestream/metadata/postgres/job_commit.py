@@ -11,6 +11,7 @@ from lakestream.metadata.job_store import JobState, answer_of, job_ended
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.pool import Connection
 from lakestream.metadata.postgres.running import PostgresDatabase, PostgresRun, drive
+from lakestream.metadata.rules.merging import merged_rows
 from lakestream.metadata.rules.missing import table_moved, unknown_partition
 from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
 from lakestream.metadata.verbs.dropping import release
@@ -37,12 +38,14 @@ async def _commit(connection: Connection, commit: JobCommit) -> str:
     if (known := await _known_answer(connection, commit.job)) is not None:
         return known
     async with connection.transaction():
-        tails = await _locked_tails(connection, [tabled.partition for tabled in commit.ranges])
+        merged = spans_by_partition(commit.merged)
+        tails = await _locked_tails(connection, [*(tabled.partition for tabled in commit.ranges), *merged])
         if (known := await _known_answer(connection, commit.job)) is not None:
             return known  # our own first attempt committed it, and held the partitions' locks until now
         spans = spans_by_partition(commit.spans)
         try:
             _check_ranges(commit, tails, spans)
+            await _merge(connection, commit, tails, merged)
         except (LedgerConflict, UnknownPartition):
             # A pipeline that lost the lease must learn that, rather than blame the topic.
             await drive(connection, check_token(commit.token))
@@ -115,6 +118,45 @@ async def _replace_spans(connection: Connection, commit: JobCommit) -> Mapping[P
     for partition, *span in rows:
         found.setdefault(partition, []).append(ReplacedSpan._make(span))
     return found
+
+
+async def _merge(
+    connection: Connection,
+    commit: JobCommit,
+    tails: Mapping[PartitionId, Tail],
+    merged: Mapping[PartitionId, Sequence[NewFileSpan]],
+) -> None:
+    """Replace file spans by spans of the files that they were merged into."""
+    if not merged:
+        return
+    if missing := sorted(merged.keys() - tails.keys()):
+        raise unknown_partition(missing[0])
+    found = await all_rows(
+        connection,
+        "SELECT file_span.* FROM file_span JOIN unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS merged (id, base,"
+        " last) ON partition_id = merged.id AND last_offset BETWEEN merged.base AND merged.last"
+        " ORDER BY partition_id, last_offset",
+        (
+            list(merged),
+            [own[0].base_offset for own in merged.values()],
+            [own[-1].last_offset for own in merged.values()],
+        ),
+    )
+    there: dict[PartitionId, list[FileSpanRow]] = {}
+    for row in map(FileSpanRow._make, found):
+        there.setdefault(row.partition_id, []).append(row)
+    table = commit.move.pointer.id
+    changes = [
+        merged_rows(table, tails[partition], own, there.get(partition, ()), commit.replaced_files)
+        for partition, own in merged.items()
+    ]
+    gone = [row for change in changes for row in change.gone]
+    await connection.execute(
+        "DELETE FROM file_span USING unnest(%s::bigint[], %s::bigint[]) AS gone (id, ending)"
+        " WHERE partition_id = gone.id AND last_offset = gone.ending",
+        ([row.partition_id for row in gone], [row.last_offset for row in gone]),
+    )
+    await _insert(connection, [row for change in changes for row in change.new])
 
 
 async def _insert(connection: Connection, rows: Sequence[FileSpanRow]) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from lakestream.metadata.job_store import JobState, answer_of
+from lakestream.metadata.rules.merging import merged_rows
 from lakestream.metadata.rules.missing import table_moved, unknown_partition
 from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
 from lakestream.metadata.sqlite.running import SqliteDatabase, SqliteRun, drive
@@ -17,6 +18,8 @@ from lakestream.metadata.verbs.jobs import JobVerbs, check_token
 from lakestream.model.job import JobCommit, JobId, TabledRange
 from lakestream.model.place import Tail
 from lakestream.model.topic import PartitionId
+
+_INSERT = "INSERT INTO file_span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class SqliteJobs(JobVerbs):
@@ -36,6 +39,7 @@ def _commit(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -> s
         return known
     drive(connection, check_token(commit.token), now_ms)
     replaced = _take_over(connection, commit)
+    _merge(connection, commit)
     drive(connection, release(Counter(span.segment for span in replaced)), now_ms)
     _move_pointer(connection, commit, now_ms)
     location = commit.move.pointer.metadata_location
@@ -53,7 +57,7 @@ def _known_answer(connection: sqlite3.Connection, job: JobId) -> str | None:
 def _take_over(connection: sqlite3.Connection, commit: JobCommit) -> list[ReplacedSpan]:
     """Replace the ranges' WAL spans by their file spans. Returns the WAL spans. A topic may have hundreds of
     partitions, so statements cover all of them at once where possible."""
-    tails = _tails(connection, commit.ranges)
+    tails = _tails(connection, [tabled.partition for tabled in commit.ranges])
     spans = spans_by_partition(commit.spans)
     rows: list[FileSpanRow] = []
     all_replaced: list[ReplacedSpan] = []
@@ -65,7 +69,7 @@ def _take_over(connection: sqlite3.Connection, commit: JobCommit) -> list[Replac
         replaced = _without_wal_spans(connection, tabled)
         rows += file_span_rows(commit.move.pointer.id, tail, own, replaced)
         all_replaced += replaced
-    connection.executemany("INSERT INTO file_span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    connection.executemany(_INSERT, rows)
     connection.executemany(
         "UPDATE partition SET tabled_until = ? WHERE id = ?",
         [(tabled.end, tabled.partition) for tabled in commit.ranges],
@@ -73,10 +77,31 @@ def _take_over(connection: sqlite3.Connection, commit: JobCommit) -> list[Replac
     return all_replaced
 
 
-def _tails(connection: sqlite3.Connection, ranges: Sequence[TabledRange]) -> dict[PartitionId, Tail]:
+def _merge(connection: sqlite3.Connection, commit: JobCommit) -> None:
+    """Replace file spans by spans of the files that they were merged into."""
+    spans = spans_by_partition(commit.merged)
+    tails = _tails(connection, list(spans))
+    for partition, own in spans.items():
+        if (tail := tails.get(partition)) is None:
+            raise unknown_partition(partition)
+        there = connection.execute(
+            "SELECT * FROM file_span WHERE partition_id = ? AND last_offset BETWEEN ? AND ? ORDER BY last_offset",
+            (partition, own[0].base_offset, own[-1].last_offset),
+        )
+        rows = merged_rows(
+            commit.move.pointer.id, tail, own, list(map(FileSpanRow._make, there)), commit.replaced_files
+        )
+        connection.executemany(
+            "DELETE FROM file_span WHERE partition_id = ? AND last_offset = ?",
+            [(partition, old.last_offset) for old in rows.gone],
+        )
+        connection.executemany(_INSERT, rows.new)
+
+
+def _tails(connection: sqlite3.Connection, partitions: Sequence[PartitionId]) -> dict[PartitionId, Tail]:
     found = connection.execute(
         "SELECT id, log_start, next_offset, tabled_until FROM partition WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps([tabled.partition for tabled in ranges]),),
+        (json.dumps(list(partitions)),),
     )
     return {id: Tail._make(tail) for id, *tail in found}
 

@@ -1,14 +1,24 @@
 """Compaction: the lease, the debts, and jobs except for their commit (job_commit.py of each store)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fenced
 from lakestream.metadata.verbs.running import Verbs, reads, transacts, writes
 from lakestream.metadata.verbs.steps import Steps, all_rows, changed, for_each, maybe_row
 from lakestream.metadata.verbs.wording import Wording
 from lakestream.model.configs.topic_config import chosen_freshness
-from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob, TrimmedTopic, UntabledSpan
+from lakestream.model.job import (
+    CompactionLease,
+    Debt,
+    FileUse,
+    JobId,
+    LeftJob,
+    NewJob,
+    TabledSpan,
+    TrimmedTopic,
+    UntabledSpan,
+)
 from lakestream.model.lease import LEASE_MS_MAX
 from lakestream.model.place import Span, Tail
 from lakestream.model.topic import PartitionId, TopicId
@@ -167,6 +177,28 @@ class JobVerbs(Verbs):
             topic=topic,
         )
         return frozenset(file for row in rows for file in row if file is not None)
+
+    # --- files to merge ------------------------------------------------------------------------
+
+    @reads
+    def file_uses(self, topic: TopicId) -> Steps[list[FileUse]]:
+        rows = yield from all_rows(
+            "SELECT file, log_file, sum(bytes)::bigint, min(committed_ms), max(committed_ms) FROM file_span"
+            " WHERE partition_id IN (SELECT id FROM partition WHERE topic_id = :topic) GROUP BY file, log_file",
+            topic=topic,
+        )
+        return sorted(map(FileUse._make, rows), key=lambda use: (use.first_ms, use.last_ms, use.file))
+
+    @reads
+    def spans_in_files(self, topic: TopicId, files: Collection[str]) -> Steps[list[TabledSpan]]:
+        rows = yield from all_rows(
+            "SELECT partition.id, number, base_offset, last_offset, file, log_file, rows, max_timestamp_ms"
+            " FROM file_span JOIN partition ON partition.id = partition_id WHERE topic_id = :topic"
+            " AND (file = ANY (:files) OR log_file = ANY (:files)) ORDER BY partition.id, last_offset",
+            topic=topic,
+            files=sorted(files),
+        )
+        return list(map(TabledSpan._make, rows))
 
     # --- jobs ----------------------------------------------------------------------------------
 

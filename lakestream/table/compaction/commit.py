@@ -12,7 +12,7 @@ after someone changed `main`. If the answer to a commit is lost, the committer a
 """
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -22,8 +22,9 @@ from lakestream.catalog.topic.topic_commits import Evolve, PreparedCommit, Topic
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Conflict, LakestreamError, ObjectExists, Unavailable, what_went_wrong
 from lakestream.model.job import JobCommit, JobId, NewFileSpan, TabledRange
-from lakestream.model.table import TablePointer
+from lakestream.model.table import PointerMove, TableId, TablePointer
 from lakestream.model.table_errors import CommitConflict, DamagedTable, JobForgotten, UnknownTable
+from lakestream.model.topic import TopicId
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor, PartitionRows
 from lakestream.table.compaction.ledger import Ledger, files_by_branch, ledger_of
 from lakestream.table.compaction.plan import PlannedJob, TaskSpan
@@ -53,6 +54,21 @@ class BegunJob:
     folder: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobChange:
+    """What a job's commit consists of. Both functions are called again for each attempt."""
+
+    job: JobId
+    topic: TopicId
+    table: TableId
+    files: Sequence[FileDescriptor]
+    """The files that the job has written."""
+    ledger: Ledger
+    prepare: Callable[[TablePointer], Awaitable[PreparedCommit]]
+    """Prepares the table's next version."""
+    commit: Callable[[PointerMove], JobCommit]
+
+
 class Committer:
     def __init__(
         self,
@@ -73,36 +89,50 @@ class Committer:
         """Returns the metadata location that the commit made current. `evolve` adapts the table's schema to the job's
         files.
 
+        Raises as `carry_out` does."""
+        ledger = ledger_of(job.id, job.plan, results, folder=job.folder)
+        change = JobChange(
+            job=job.id,
+            topic=job.plan.topic,
+            table=job.plan.table,
+            files=[file for result in results for file in result.files],
+            ledger=ledger,
+            prepare=lambda pointer: self._commits.append(
+                pointer, files_by_branch(results), summary=ledger.summary, evolve=evolve
+            ),
+            commit=lambda move: JobCommit(
+                job=job.id,
+                token=job.token,
+                move=move,
+                ranges=tuple(TabledRange(each.partition, each.start, each.end) for each in job.plan.ranges),
+                spans=tuple(file_spans(job.plan, results)),
+            ),
+        )
+        return await self.carry_out(change)
+
+    async def carry_out(self, change: JobChange) -> str:
+        """Returns the metadata location that the commit made current.
+
         Raises Conflict and its subclasses, UnknownPartition and UnknownTable if the job has become pointless;
         Unavailable and JobForgotten if the outcome is unknown."""
-        ledger = ledger_of(job.id, job.plan, results, folder=job.folder)
         pause = YIELD_SECONDS_FIRST
         for attempt in range(ATTEMPTS_MAX - 1):
             try:
-                return await self._attempt(job, results, ledger, evolve, vouched=attempt > 0)
+                return await self._attempt(change, vouched=attempt > 0)
             except CommitConflict:
-                log.info("someone else committed to the table; committing again", job=job.id, table=job.plan.table)
+                log.info("someone else committed to the table; committing again", job=change.job, table=change.table)
                 await self._clock.sleep(pause)
                 pause = min(2 * pause, YIELD_SECONDS_MAX)
-        return await self._attempt(job, results, ledger, evolve, vouched=True)
+        return await self._attempt(change, vouched=True)
 
-    async def _attempt(
-        self, job: BegunJob, results: Sequence[TaskResult], ledger: Ledger, evolve: Evolve | None, *, vouched: bool
-    ) -> str:
-        pointer = await self._store.tables.table_of_topic(job.plan.topic)
-        if pointer is None or pointer.id != job.plan.table:
-            raise UnknownTable(f"table {job.plan.table} no longer belongs to its topic: it was dropped or replaced")
-        appending = self._commits.append(pointer, files_by_branch(results), summary=ledger.summary, evolve=evolve)
-        prepared = await (appending if vouched else self._vouched(results, ledger, appending))
-        commit = JobCommit(
-            job=job.id,
-            token=job.token,
-            move=prepared.move,
-            ranges=tuple(TabledRange(each.partition, each.start, each.end) for each in job.plan.ranges),
-            spans=tuple(file_spans(job.plan, results)),
-        )
+    async def _attempt(self, change: JobChange, *, vouched: bool) -> str:
+        pointer = await self._store.tables.table_of_topic(change.topic)
+        if pointer is None or pointer.id != change.table:
+            raise UnknownTable(f"table {change.table} no longer belongs to its topic: it was dropped or replaced")
+        preparing = change.prepare(pointer)
+        prepared = await (preparing if vouched else self._vouched(change, preparing))
         try:
-            location = await self._asked(commit)
+            location = await self._asked(change.commit(prepared.move))
         except (Unavailable, JobForgotten):
             raise  # it may have been committed, so its files must stay until someone finds out
         except LakestreamError:
@@ -112,11 +142,11 @@ class Committer:
         await self._tend(prepared.move.pointer)
         return location
 
-    async def _vouched(
-        self, results: Sequence[TaskResult], ledger: Ledger, appending: Awaitable[PreparedCommit]
-    ) -> PreparedCommit:
+    async def _vouched(self, change: JobChange, preparing: Awaitable[PreparedCommit]) -> PreparedCommit:
         """Check the files and prepare the commit in parallel. If files are missing, undo the preparation."""
-        vouched, prepared = await asyncio.gather(self._vouch(results, ledger), appending, return_exceptions=True)
+        vouched, prepared = await asyncio.gather(
+            self._vouch(change.files, change.ledger), preparing, return_exceptions=True
+        )
         if isinstance(prepared, BaseException):
             raise prepared
         if isinstance(vouched, BaseException):
@@ -157,13 +187,12 @@ class Committer:
         else:
             await self._commits.finish(prepared)
 
-    async def _vouch(self, results: Sequence[TaskResult], ledger: Ledger) -> None:
+    async def _vouch(self, files: Sequence[FileDescriptor], ledger: Ledger) -> None:
         """Check the data files and write the ledger, before the commit becomes visible. Raises DamagedTable."""
-        await both(self._check_files(results), self._write_ledger(ledger))
+        await both(self._check_files(files), self._write_ledger(ledger))
 
-    async def _check_files(self, results: Sequence[TaskResult]) -> None:
+    async def _check_files(self, files: Sequence[FileDescriptor]) -> None:
         """Check that every file is there and complete. Raises DamagedTable."""
-        files = [file for result in results for file in result.files]
         sizes = await self._objects.sizes([self._locations.key_of(file.path) for file in files])
         for file, size in zip(files, sizes, strict=True):
             if size != file.file_size_bytes:

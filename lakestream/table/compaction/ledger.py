@@ -22,6 +22,8 @@ from lakestream.table.compaction.plan import PlannedJob
 from lakestream.table.compaction.task import TaskResult
 
 VERSION = 1
+MERGE_VERSION = 2
+"""A ledger of merged files (table/merging/ledger.py) also names the files that these replace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,24 +35,30 @@ class Ledger:
 
 
 def ledger_of(job: JobId, plan: PlannedJob, results: Sequence[TaskResult], *, folder: str) -> Ledger:
-    content = json.dumps(
-        {
-            "version": VERSION,
-            "job": job,
-            "topic": plan.topic.hex(),
-            "table": plan.table,
-            "partitions": [[each.number, each.start, each.end] for each in plan.ranges],
-            "files": [
-                *(_file(result.file, (LOG_BRANCH, MAIN_BRANCH)) for result in results if result.file),
-                *(_file(result.log_file, (LOG_BRANCH,)) for result in results if result.log_file),
-            ],
-        },
-        separators=(",", ":"),
-    ).encode()
+    content = {
+        "version": VERSION,
+        "job": job,
+        "topic": plan.topic.hex(),
+        "table": plan.table,
+        "partitions": [[each.number, each.start, each.end] for each in plan.ranges],
+        "files": listed_files(results),
+    }
+    return written_ledger(content, folder=folder, summary={JOB: job, **_watermark(plan)})
+
+
+def written_ledger(content: Mapping[str, object], *, folder: str, summary: Mapping[str, str]) -> Ledger:
+    """The ledger with this content, and a summary that names it besides what `summary` says."""
+    encoded = json.dumps(content, separators=(",", ":")).encode()
     location = f"{folder}/{LEDGER_NAME}"
-    hashed = hashlib.sha256(content).hexdigest()
-    summary = {JOB: job, LEDGER: location, LEDGER_HASH: hashed, **_watermark(plan)}
-    return Ledger(location=location, content=content, summary=summary)
+    hashed = hashlib.sha256(encoded).hexdigest()
+    return Ledger(location=location, content=encoded, summary={**summary, LEDGER: location, LEDGER_HASH: hashed})
+
+
+def listed_files(results: Sequence[TaskResult]) -> list[dict[str, object]]:
+    return [
+        *(_file(result.file, (LOG_BRANCH, MAIN_BRANCH)) for result in results if result.file),
+        *(_file(result.log_file, (LOG_BRANCH,)) for result in results if result.log_file),
+    ]
 
 
 def files_by_branch(results: Sequence[TaskResult]) -> dict[str, list[DataFile]]:

@@ -11,16 +11,19 @@ attempt: Spark may start a task again, and objects are never overwritten.
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from lakestream.contract.topic.topic_contract import NO_NEEDS, Needs, ValueMode
 from lakestream.contract.values.decoding.detecting import detected
 from lakestream.model.errors import InvalidRequest, SegmentLost, what_went_wrong
 from lakestream.storage.records.errors import CorruptBatch
+from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.storage.tablefile.format.sink import Parts
 from lakestream.storage.tablefile.write.stretch import Stretch, stretches_of_span
 from lakestream.storage.tablefile.write.writer import TableFileWriter
+from lakestream.table.compaction.merged_file import Content, MergeSource, MergeWork, merged_file
 from lakestream.table.compaction.set_aside import SetAside, repaired, rows_set_aside
-from lakestream.table.compaction.span_bytes import Blocks, Piece, joinable
+from lakestream.table.compaction.span_bytes import GETS_MAX, Blocks, Piece, joinable
 from lakestream.table.compaction.task import RewriteTask, TaskResult
 from lakestream.table.compaction.typed_rows import TypedRows, quarantined
 from lakestream.world.objects.store import Buffer, ObjectStore
@@ -43,7 +46,10 @@ async def rewrite_task(task: RewriteTask, *, objects: ObjectStore, threads: Thre
 
 
 async def _rewritten(task: RewriteTask, result: TaskResult, objects: ObjectStore, threads: Threads) -> TaskResult:
-    writing = _Writing(task, f"{task.number:05d}-{task.turn * ATTEMPTS_MAX + result.attempt}")
+    name = f"{task.number:05d}-{task.turn * ATTEMPTS_MAX + result.attempt}"
+    if task.merge is not None:
+        return await _merged(task, task.merge, result, name, objects, threads)
+    writing = _Writing(task, name)
     if task.set_aside is not None:
         await threads.run(writing.add_repaired, task.set_aside, await _contents(task.set_aside, objects))
     async with asyncio.TaskGroup() as group:
@@ -57,6 +63,28 @@ async def _rewritten(task: RewriteTask, result: TaskResult, objects: ObjectStore
         for file, parts in writing.contents():
             group.create_task(objects.put(f"{task.folder_key}/{file}", parts))
     return written
+
+
+async def _merged(
+    task: RewriteTask, work: MergeWork, result: TaskResult, name: str, objects: ObjectStore, threads: Threads
+) -> TaskResult:
+    """The files of the work as one, and those with rows that only `log` shows as another one."""
+    places = asyncio.Semaphore(GETS_MAX)
+
+    async def content(source: MergeSource) -> Content:
+        async with places:
+            return source.path, await objects.get(source.key)
+
+    written: dict[int, FileDescriptor] = {}
+    for which in (MAIN, LOG):
+        own = [source for source in work.sources if source.only_log is (which == LOG)]
+        if own:
+            file = f"{name}{_ENDINGS[which]}"
+            contents = await asyncio.gather(*map(content, own))
+            merge = partial(merged_file, path=f"{task.folder}/{file}", compression=task.compression)
+            parts, written[which] = await threads.run(merge, contents)
+            await objects.put(f"{task.folder_key}/{file}", parts)
+    return replace(result, file=written.get(MAIN), log_file=written.get(LOG))
 
 
 async def _contents(work: SetAside, objects: ObjectStore) -> list[tuple[str, Buffer]]:

@@ -23,6 +23,7 @@ from lakestream.contract.topic.topic_contract import Needs
 from lakestream.model.errors import Unavailable, what_went_wrong
 from lakestream.model.job import JobId
 from lakestream.model.topic import TopicId
+from lakestream.table.compaction.merged_file import MergeWork
 from lakestream.table.compaction.plan import TaskSpan
 from lakestream.table.compaction.set_aside import SetAside
 from lakestream.table.compaction.task import RewriteTask, TaskResult
@@ -56,7 +57,7 @@ class WorkersObjects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobWork:
-    """The input of one job: stretches of the log, or values that were set aside."""
+    """The input of one job: stretches of the log, values that were set aside, or files to merge."""
 
     job: JobId
     topic: TopicId
@@ -64,6 +65,8 @@ class JobWork:
     spans: tuple[tuple[TaskSpan, ...], ...] = ()
     """For each task."""
     set_aside: tuple[SetAside, ...] = ()
+    """For each task."""
+    merges: tuple[MergeWork, ...] = ()
     """For each task."""
 
 
@@ -203,7 +206,11 @@ class Rewriting:
 
     def _tasks(self, rewritten: RewrittenJob) -> list[RewriteTask]:
         work = rewritten.work
-        parts = [*((spans, None) for spans in work.spans), *(((), set_aside) for set_aside in work.set_aside)]
+        parts: list[tuple[tuple[TaskSpan, ...], SetAside | None, MergeWork | None]] = [
+            *((spans, None, None) for spans in work.spans),
+            *(((), set_aside, None) for set_aside in work.set_aside),
+            *(((), None, merge) for merge in work.merges),
+        ]
         return [
             RewriteTask(
                 job=work.job,
@@ -214,9 +221,10 @@ class Rewriting:
                 folder_key=self._locations.key_of(work.folder),
                 spans=spans,
                 set_aside=set_aside,
+                merge=merge,
                 contract=rewritten.contract.contract,
                 compression=rewritten.contract.compression,
                 turn=rewritten.turn,
             )
-            for number, (spans, set_aside) in enumerate(parts)
+            for number, (spans, set_aside, merge) in enumerate(parts)
         ]

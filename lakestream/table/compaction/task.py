@@ -12,6 +12,7 @@ from lakestream.contract.topic.topic_contract import NO_NEEDS, RAW_TOPIC, Needs,
 from lakestream.model.file_compression import DEFAULT_COMPRESSION, FileCompression
 from lakestream.model.job import JobId
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor
+from lakestream.table.compaction.merged_file import MergeWork
 from lakestream.table.compaction.plan import TaskSpan
 from lakestream.table.compaction.set_aside import SetAside
 
@@ -35,6 +36,8 @@ class RewriteTask:
     """The compression of the files that it writes."""
     set_aside: SetAside | None = None
     """Files to repair, instead of spans."""
+    merge: MergeWork | None = None
+    """Files to merge, instead of spans."""
     is_probe: bool = False
     """A probe only reports its needs, and writes nothing."""
     turn: int = 0

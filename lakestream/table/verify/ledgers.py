@@ -4,6 +4,8 @@
        |           |           |
     [0, 100)   [100, 250)   [250, 400)       of partition 0: each starts where the one before it ended
 
+A merge of files adds no offsets. Its ledger names the files that it replaces.
+
 A gap is right only if records were deleted before compaction reached them: it lies below the log's start then.
 """
 
@@ -12,10 +14,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from lakestream.catalog.commits.summaries import JOB, LEDGER, LEDGER_HASH
+from lakestream.catalog.commits.summaries import JOB, LEDGER, LEDGER_HASH, MERGE
 from lakestream.catalog.spec.values import Json, Metadata, by_id
 from lakestream.model.table import LOG_BRANCH
-from lakestream.table.compaction.ledger import VERSION
+from lakestream.table.compaction.ledger import MERGE_VERSION, VERSION
 from lakestream.table.verify.rows import DataFileRow, Range
 
 
@@ -39,6 +41,8 @@ class FoundLedger(NamedTuple):
     ref: LedgerRef
     ranges: Mapping[int, Range]
     files: Sequence[LedgerFile]
+    replaces: frozenset[str] = frozenset()
+    """The files that were merged into `files`."""
 
 
 class Chain(NamedTuple):
@@ -57,9 +61,8 @@ def chain_of(metadata: Metadata) -> Chain:
             break
         summary = snapshot.get("summary") or {}
         if LEDGER in summary:
-            refs.append(
-                LedgerRef(snapshot["snapshot-id"], summary[LEDGER], summary.get(LEDGER_HASH, ""), summary.get(JOB, ""))
-            )
+            job = summary.get(JOB) or summary.get(MERGE, "")
+            refs.append(LedgerRef(snapshot["snapshot-id"], summary[LEDGER], summary.get(LEDGER_HASH, ""), job))
         parent = snapshot.get("parent-snapshot-id")
         if parent is None:
             return Chain(refs[::-1], is_whole=True)
@@ -72,12 +75,14 @@ def read_ledger(ref: LedgerRef, content: bytes) -> FoundLedger | str:
     if hashlib.sha256(content).hexdigest() != ref.sha256:
         return f"ledger {ref.location} is not the one that snapshot {ref.snapshot_id} was made with: its hash differs"
     found = json.loads(content)
-    if found["version"] != VERSION:
-        return f"ledger {ref.location} has version {found['version']}; this program knows {VERSION}: use a newer one"
+    if found["version"] not in (VERSION, MERGE_VERSION):
+        known = f"{VERSION} and {MERGE_VERSION}"
+        return f"ledger {ref.location} has version {found['version']}; this program knows {known}: use a newer one"
     if found["job"] != ref.job:
         return f"ledger {ref.location} is of job {found['job']}, but snapshot {ref.snapshot_id} of job {ref.job}"
     ranges = {number: Range(start, end) for number, start, end in found["partitions"]}
-    return FoundLedger(ref, ranges, [_file(file) for file in found["files"] if LOG_BRANCH in file["branches"]])
+    files = [_file(file) for file in found["files"] if LOG_BRANCH in file["branches"]]
+    return FoundLedger(ref, ranges, files, frozenset(found.get("replaces", ())))
 
 
 def chain_problems(ledgers: Sequence[FoundLedger], *, is_whole: bool, log_starts: Mapping[int, int]) -> Iterator[str]:
@@ -108,7 +113,11 @@ def file_problems(
     ledgers: Sequence[FoundLedger], files: Sequence[DataFileRow], *, is_whole: bool, log_starts: Mapping[int, int]
 ) -> Iterator[str]:
     """Contradictions between ledgers and manifests about the same files."""
-    listed = {file.path: file for ledger in ledgers for file in ledger.files}
+    listed: dict[str, LedgerFile] = {}
+    for ledger in ledgers:
+        yield from _merge_problems(ledger, listed)
+        listed = {path: file for path, file in listed.items() if path not in ledger.replaces}
+        listed |= {file.path: file for file in ledger.files}
     present = {file.path: file for file in files}
     for path in sorted(listed.keys() & present.keys()):
         if listed[path].rows != present[path].rows:
@@ -120,6 +129,15 @@ def file_problems(
     if is_whole:
         for path in sorted(present.keys() - listed.keys()):
             yield f"{path} is part of the log, but no ledger says so"
+
+
+def _merge_problems(ledger: FoundLedger, before: Mapping[str, LedgerFile]) -> Iterator[str]:
+    """A merge changes where rows lie, not how many there are. `before` are the files of earlier ledgers."""
+    if not ledger.replaces or not ledger.replaces <= before.keys():
+        return  # no merge, or of files whose own ledgers have expired
+    rows, merged = sum(before[path].rows for path in ledger.replaces), sum(file.rows for file in ledger.files)
+    if rows != merged:
+        yield f"job {ledger.ref.job} merged files of {rows} rows into files of {merged} rows"
 
 
 def _file(file: Json) -> LedgerFile:

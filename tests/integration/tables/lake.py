@@ -42,7 +42,10 @@ from lakestream.protocol.rest.server import HttpServer
 from lakestream.protocol.rest.topic_table import topic_table_routes
 from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits
+from lakestream.table.compaction.rounds import Rewriter
 from lakestream.table.compaction.task import RewriteTask, TaskResult
+from lakestream.table.merging.merging import MergeRound
+from lakestream.table.merging.plan import MergeLimits
 from lakestream.table.pipeline import Pipeline, Round
 from lakestream.table.spark.rewriter import rewrite_all
 from lakestream.testing.local import LocalLakestream
@@ -69,8 +72,9 @@ class InThisProcess:
 
 
 class RunningLake:
-    def __init__(self, folder: Path, grace_ms: int) -> None:
+    def __init__(self, folder: Path, grace_ms: int, rewriter: Rewriter | None = None) -> None:
         self.folder = folder
+        self._rewriter = rewriter or InThisProcess()
         self.kafka = ""
         self.http = ""
         self.grace_ms = grace_ms
@@ -145,6 +149,15 @@ class RunningLake:
             await self._round()
             await asyncio.sleep(0.1)
 
+    def merge(self) -> MergeRound:
+        """Small files of the tables become larger ones."""
+        return self.run(self._merge())
+
+    async def _merge(self) -> MergeRound:
+        lease = await self.store.jobs.claim_compaction("test", 60_000)
+        assert lease is not None
+        return await self._pipeline.merge(lease)
+
     def upkeep(self) -> None:
         """What the log has let go of leaves the tables."""
         self.run(self._pipeline.upkeep())
@@ -188,8 +201,9 @@ class RunningLake:
                 store=cast(MetadataStore, StoreAt(self.store, self.moments)),
                 objects=objects,
                 objects_options={},
-                rewriter=RewriterAt(InThisProcess(), self.moments),
+                rewriter=RewriterAt(self._rewriter, self.moments),
                 limits=PlanLimits(freshness_ms=0),
+                merge_limits=MergeLimits(files_min=4, time_share=1.0),
                 grace_ms=self.grace_ms,
                 clock=self.pipelines_clock,
                 ids=ids,
@@ -239,9 +253,14 @@ class RunningLake:
 
 @contextmanager
 def running_lake(
-    folder: Path, *, limits: BrokerLimits | None = None, grace_ms: int = 3_600_000
+    folder: Path,
+    *,
+    limits: BrokerLimits | None = None,
+    grace_ms: int = 3_600_000,
+    rewriter: Rewriter | None = None,
 ) -> Iterator[RunningLake]:
-    lake = RunningLake(folder, grace_ms)
+    """Without a `rewriter` tasks run in this process."""
+    lake = RunningLake(folder, grace_ms, rewriter)
     ready, stop = threading.Event(), threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(lake.serve(ready, stop, limits)), daemon=True)
     thread.start()

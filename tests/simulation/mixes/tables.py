@@ -6,6 +6,7 @@ from typing import Any
 
 from lakestream.model.configs.value_configs import KEY_FORMAT, VALUE_FORMAT
 from lakestream.table.compaction.plan import PlanLimits
+from lakestream.table.merging.plan import MergeLimits
 from tests.simulation.scenario import Pace, Scenario, Tabling
 from tests.simulation.weather import Rates
 
@@ -35,7 +36,13 @@ def _tabled(base: Scenario, rng: random.Random) -> Scenario:
         followers=1,
         administer_seconds=8.0,
         tabling=Tabling(
-            pipelines=rng.choice([1, 2, 2]), plan=plan, lease_ms=rng.choice([1_500, 3_000]), stranger_seconds=2.5
+            pipelines=rng.choice([1, 2, 2]),
+            plan=plan,
+            merging=MergeLimits(
+                files_min=rng.choice([2, 3]), target_bytes=rng.choice([20_000, 200_000]), time_share=0.5
+            ),
+            lease_ms=rng.choice([1_500, 3_000]),
+            stranger_seconds=2.5,
         ),
     )
 

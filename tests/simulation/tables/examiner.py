@@ -58,6 +58,10 @@ class Examiner:
         self._tabled: dict[PartitionId, int] = {}
         self._files: dict[TableId, set[str]] = {}
         """All that were ever committed to each table."""
+        self._spans: dict[str, set[tuple[PartitionId, int, int]]] = {}
+        """The offsets that each file was committed with."""
+        self._merged_from: dict[str, set[str]] = {}
+        """The files whose rows a merged file has."""
         self._strangers: dict[TableId, set[int]] = {}
         """Strangers' snapshots of each table that were taken in."""
 
@@ -92,13 +96,36 @@ class Examiner:
         if is_repeat:
             self._trace.events["job was committed before"] += 1
             return location
-        self._trace.events["job committed"] += 1
-        files = {file for span in commit.spans for file in (span.file, span.log_file) if file is not None}
+        self._trace.events["files merged" if commit.merged else "job committed"] += 1
+        files = {
+            file for span in (*commit.spans, *commit.merged) for file in (span.file, span.log_file) if file is not None
+        }
         self._files.setdefault(commit.move.pointer.id, set()).update(files)
+        self._note_spans(commit)
         self._verdict.holds(not is_zombie, "a zombie changes nothing", commit.job, "was committed without lease")
         for start, each in [(tails[each.partition].tail, each) for each in commit.ranges if each.partition in tails]:
             self._continues(start, each.partition, each.start, each.end)
         return location
+
+    def _note_spans(self, commit: JobCommit) -> None:
+        """A file with rows that only `log` shows is merged from its like."""
+        for span in commit.merged:
+            for file in (one for one in (span.file, span.log_file) if one is not None):
+                alike = {
+                    one
+                    for one in commit.replaced_files
+                    if one.endswith("-log.parquet") == file.endswith("-log.parquet")
+                }
+                sources = {
+                    one
+                    for one in alike
+                    for partition, base, last in self._spans[one]
+                    if partition == span.partition and span.base_offset <= last and base <= span.last_offset
+                }
+                self._merged_from.setdefault(file, set()).update(sources)
+        for span in (*commit.spans, *commit.merged):
+            for file in (one for one in (span.file, span.log_file) if one is not None):
+                self._spans.setdefault(file, set()).add((span.partition, span.base_offset, span.last_offset))
 
     def _continues(self, tail: Tail, partition: PartitionId, start: int, end: int) -> None:
         before = self._tabled.get(partition, 0)
@@ -209,6 +236,7 @@ class Examiner:
                 for snapshot in self._strangers.get(table.pointer.id, ())
                 for file in self._stranger.deleted[snapshot]
             }
+            taken |= {file for file in table.log_files if self._was_taken(file, taken)}
             hidden = await self._set_aside(table)
             main, log = Counter(table.main_files), set(table.log_files) - hidden
             ever = self._files.get(table.pointer.id, set())
@@ -217,6 +245,16 @@ class Examiner:
             # What retention takes from `log` may stay on `main`.
             whole = log - taken <= main.keys() <= ever - taken - hidden
             self._verdict.holds(whole, "`main` has every row, but for what strangers deleted", *told)
+
+    def _was_taken(self, file: str, taken: Set[str]) -> bool:
+        """Whether the file, or what it was merged from, had left `main`: then all of it had."""
+        sources = self._merged_from.get(file)
+        if file in taken or not sources:
+            return file in taken
+        gone = {self._was_taken(one, taken) for one in sources}
+        self._verdict.holds(len(gone) == 1, "a merge brings nothing back, and takes nothing along", file)
+        self._trace.events["merged on `log` alone"] += True in gone
+        return True in gone
 
     async def _set_aside(self, table: Table) -> set[str]:
         """Files of `log` whose rows SQL does not see. Each of these is once in `quarantine`, and nothing else is; but

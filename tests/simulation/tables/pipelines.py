@@ -90,6 +90,7 @@ class Pipelines(Processes[PipelineProcess]):
             objects_options={},
             rewriter=Workers(life, self._workers.new_life, self._reach, self._network),
             limits=self._tabling.plan,
+            merge_limits=self._tabling.merging,
             clock=life.clock,
             ids=Ids(life.clock, SeededChance(self._rng.getrandbits(64))),
         )

@@ -10,6 +10,7 @@ from lakestream.model.errors import StoreUnavailable
 from lakestream.model.job import CompactionLease
 from lakestream.table.compaction.rounds import RewriteFailed
 from lakestream.table.lease import RENEWALS_PER_TTL, STANDBY_SECONDS_MAX, LeaseKeeper
+from lakestream.table.merging.merging import NOTHING, MergeRound
 from lakestream.table.pipeline import IDLE, Pipeline, Round
 from lakestream.table.serving import (
     ENGINE_FAILURES_MAX,
@@ -59,6 +60,8 @@ class Scripted:
         self._script = list(script)
         self.rounds = 0
         self.sweeps = 0
+        self.merges: list[int] = []
+        """How many rounds there had been at each of them."""
         self.upkeeps = 0
         self.requests: list[bool] = []
 
@@ -71,6 +74,10 @@ class Scripted:
 
     async def has_new_requests(self) -> bool:
         return self.requests.pop(0) if self.requests else False
+
+    async def merge(self, lease: CompactionLease) -> MergeRound:
+        self.merges.append(self.rounds)
+        return NOTHING
 
     async def upkeep(self) -> None:
         self.upkeeps += 1
@@ -108,6 +115,15 @@ def test_rounds_follow_at_once_while_there_is_something_to_do() -> None:
     pipeline, clock = Scripted(WORKED, WORKED, WORKED), SteppingClock(1)
     serve(pipeline, clock)
     assert (pipeline.rounds, len(clock.slept)) == (4, 1)
+
+
+def test_files_are_merged_after_each_round_and_not_without_the_lease() -> None:
+    pipeline = Scripted(WORKED, WORKED)
+    serve(pipeline, SteppingClock(1))
+    assert pipeline.merges == [1, 2, 3]
+    standby = Scripted(WORKED)
+    serve(standby, SteppingClock(1), held=False)
+    assert standby.merges == []
 
 
 def test_a_request_ends_a_rest_early() -> None:

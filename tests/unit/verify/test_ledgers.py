@@ -93,3 +93,34 @@ def test_a_ledger_must_be_the_one_that_its_snapshot_names() -> None:
     assert (found.ranges, found.files) == ({0: Range(0, 5)}, [LedgerFile("p", 5, {0: 4})])
     assert "hash differs" in str(read_ledger(ref, content + b" "))
     assert "of job j" in str(read_ledger(ref._replace(job="k"), content))
+
+
+def merge(replaces: set[str], *, path: str = "m", rows: int = 20) -> FoundLedger:
+    ref = LedgerRef(9, "file:///merge", "", "merge")
+    return FoundLedger(ref, {}, [LedgerFile(path, rows, {0: 19})], frozenset(replaces))
+
+
+def test_a_merge_explains_why_files_are_gone_and_where_another_came_from() -> None:
+    ledgers = [ledger(0, 10, path="f"), ledger(10, 20, path="g"), merge({"f", "g"}), ledger(20, 30, path="h")]
+    files = [DataFileRow("m", 20, 1), DataFileRow("h", 10, 1)]
+    assert list(file_problems(ledgers, files, is_whole=True, log_starts={})) == []
+    assert list(chain_problems(ledgers, is_whole=True, log_starts={})) == []
+    missing = list(file_problems(ledgers, files[1:], is_whole=True, log_starts={}))
+    assert len(missing) == 1 and missing[0].startswith("m is in a ledger")
+    unexplained = list(file_problems(ledgers[:2], files[:1], is_whole=True, log_starts={}))
+    assert len(unexplained) == 3
+
+
+def test_a_merge_that_loses_rows_is_found() -> None:
+    ledgers = [ledger(0, 10, path="f"), ledger(10, 20, path="g"), merge({"f", "g"}, rows=19)]
+    (problem,) = file_problems(ledgers, [DataFileRow("m", 19, 1)], is_whole=True, log_starts={})
+    assert "20 rows into files of 19 rows" in problem
+
+
+def test_a_ledger_of_a_merge_says_what_it_replaces() -> None:
+    content = json.dumps(
+        {"version": 2, "job": "job", "partitions": [], "files": [], "replaces": ["f", "g"], "table": "", "topic": ""}
+    ).encode()
+    found = read_ledger(LedgerRef(1, "file:///ledger", hashlib.sha256(content).hexdigest(), "job"), content)
+    assert isinstance(found, FoundLedger)
+    assert found.replaces == {"f", "g"} and not found.ranges

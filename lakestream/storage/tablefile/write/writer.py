@@ -118,6 +118,11 @@ class TableFileWriter:
         """Bytes of finished row groups, which have gone to the sink. The open row group is not counted."""
         return self._out.bytes
 
+    @property
+    def parquet_schema(self) -> pq.ParquetSchema:
+        """The columns of the closed file, with their field ids."""
+        return self._metadata[0].schema
+
     def add(self, stretch: Stretch) -> None:
         self._check(stretch)
         if stretch.partition != self._last[0] and self._is_worth_closing():
