@@ -83,7 +83,7 @@ bench: setup-dev            ## benchmarks beside Apache Kafka, in one run
 soak: setup-dev             ## long runs: many seeds, many kills
 	@$(BIN)/python -m tests.simulation.run --first 1000 --seeds $(SOAK_SEEDS)
 	@$(BIN)/python -m tests.fuzz.run --first 1000 --frames $(SOAK_FRAMES)
-	@LAKESTREAM_SOAK=1 $(BIN)/python -m pytest tests/integration tests/compat
+	@LAKESTREAM_SOAK=1 $(BIN)/python -m pytest tests/integration tests/compat tests/engines
 
 wheel: setup-dev            ## build the wheel into dist/
 	@$(BIN)/python -m build --wheel --outdir dist .

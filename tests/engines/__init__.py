@@ -1,0 +1,3 @@
+import os
+
+os.environ.setdefault("DO_NOT_TRACK", "1")  # daft reports its use otherwise, from its import on
