@@ -26,7 +26,8 @@ from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.table import STREAMS
 from lakestream.protocol.rest.catalog.branch_fields import branch_fields
-from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
+from lakestream.protocol.rest.catalog.routes import catalog_routes
+from lakestream.protocol.rest.paths import CATALOG_PATH
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock

@@ -35,9 +35,10 @@ from lakestream.model.table import STREAMS
 from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.catalog.branch_fields import branch_fields
-from lakestream.protocol.rest.catalog.routes import CATALOG_PATH, catalog_routes
+from lakestream.protocol.rest.catalog.routes import catalog_routes
+from lakestream.protocol.rest.paths import CATALOG_PATH, REGISTRY_PATH
 from lakestream.protocol.rest.quarantine import quarantine_routes
-from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
+from lakestream.protocol.rest.registry.routes import registry_app
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.protocol.rest.topic_table import topic_table_routes
 from lakestream.table.building import build_pipeline

@@ -13,7 +13,8 @@ from lakestream.contract.topic.following import FollowingTables
 from lakestream.metadata.open import one_thread, open_store
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.store import MetadataStore
-from lakestream.protocol.rest.registry.routes import REGISTRY_PATH, registry_app
+from lakestream.protocol.rest.paths import REGISTRY_PATH
+from lakestream.protocol.rest.registry.routes import registry_app
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
