@@ -101,11 +101,12 @@ def fetch() -> Path:
 
 
 @contextmanager
-def worker(bootstrap: str, name: str, folder: Path) -> Iterator[Worker]:
-    """A worker of the cluster `name`. At the end it is killed, so that it can tell nobody."""
+def worker(bootstrap: str, name: str, folder: Path, *, template: str = WORKER) -> Iterator[Worker]:
+    """A worker of the cluster `name`, whose properties `template` gives. At the end it is killed, so that it can tell
+    nobody."""
     [port] = free_ports(1)
     properties, log = folder / f"{name}-{port}.properties", folder / f"{name}-{port}.log"
-    properties.write_text(WORKER.format(bootstrap=bootstrap, name=name, port=port))
+    properties.write_text(template.format(bootstrap=bootstrap, name=name, port=port))
     command = [*kafka.java(loglevel="warn")[:-1], f"{fetch()}/*"]
     with log.open("wb") as out:
         process = subprocess.Popen(
