@@ -7,9 +7,10 @@ properties   ->  lakestream.partitions, topic configs by their names, and the ta
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from lakestream.administration.inserted_rows import KEY
 from lakestream.catalog.names.new_topics import AskedTable, TopicPlan
 from lakestream.catalog.spec.values import Json, whole_number
-from lakestream.catalog.strangers.guards import CATALOGS_PROPERTIES, DROPPABLE
+from lakestream.catalog.strangers.guards import CATALOGS_PROPERTIES, DROPPABLE, TAKES_ROWS
 from lakestream.catalog.topic.topic_table import TOPIC_ID, TOPIC_NAME
 from lakestream.contract.columns.from_iceberg import columns_of
 from lakestream.contract.columns.iceberg import iceberg_field
@@ -19,6 +20,7 @@ from lakestream.contract.topic.declared import Declared, DeclaredContracts, decl
 from lakestream.contract.topic.recording import contract_record
 from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.contract.topic.value_config import ValueFormat, value_config_of
+from lakestream.contract.values.composing import encoding_text
 from lakestream.model.configs.topic_config import (
     TABLE_NAMESPACE,
     TOPIC_CONFIGS,
@@ -64,6 +66,10 @@ class SqlTopics:
         except CannotFollow as error:
             raise InvalidTableChange(str(error)) from None
         properties = {**plan.properties, **contract_record(contract, config)}
+        try:
+            encoding_text(contract, properties.get(KEY))
+        except CannotFollow as error:
+            raise InvalidTableChange(str(error)) from None
         return TopicPlan(spec=plan.spec, fields=plan.fields, last_column_id=plan.last_column_id, properties=properties)
 
 
@@ -86,7 +92,10 @@ def _planned(asked: AskedTable) -> _Planned:
         last_column_id=LAST_COLUMN_ID,
         properties={
             DROPPABLE: "true",
+            # Merged manifests would hold more than the rows of one append.
+            "commit.manifest-merge.enabled": "false",
             **_table_properties(asked.properties),
+            TAKES_ROWS: "true",
             TOPIC_NAME: asked.name,
             TOPIC_ID: asked.topic.hex(),
         },
@@ -123,8 +132,8 @@ def _table_properties(properties: Mapping[str, str]) -> Mapping[str, str]:
     for name in kept:
         if name in CATALOGS_PROPERTIES:
             raise InvalidTableChange(f"'{name}' cannot be set on the table of a topic: leave it out")
-        if name.startswith(_OWN_PREFIX) and name != DROPPABLE:
-            known = [PARTITIONS, DROPPABLE, *(one for one in TOPIC_CONFIGS if one.startswith(_OWN_PREFIX))]
+        if name.startswith(_OWN_PREFIX) and name not in (DROPPABLE, KEY):
+            known = [PARTITIONS, KEY, DROPPABLE, *(one for one in TOPIC_CONFIGS if one.startswith(_OWN_PREFIX))]
             raise InvalidTableChange(f"there is no property '{name}'; known are: {', '.join(known)}")
     try:
         compression_of(kept)

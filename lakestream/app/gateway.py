@@ -13,12 +13,14 @@ from lakestream.access.authorizer import Authorizer
 from lakestream.administration.administration import build_administration
 from lakestream.administration.desk import build_desk
 from lakestream.administration.groups import GroupAnswers
+from lakestream.administration.inserted_rows import InsertedRows
 from lakestream.administration.processes import PIPELINE
 from lakestream.administration.sql.box import QueryLake
 from lakestream.administration.sql_topics import SqlTopics
 from lakestream.administration.traffic import Traffic
 from lakestream.app.sql_lake import lake_of, no_lake
 from lakestream.app.table_roots import open_roots
+from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.console.pages import console_routes
@@ -198,11 +200,12 @@ def gateway_routes(
         branch_fields=branch_fields,
         fresh_reads=administration.fresh_reads,
         topic_planner=SqlTopics(registry, RegisteredWriters(store.registry, schema_threads)),
+        rows_as_records=InsertedRows(LocatedObjects(objects)),
     )
     return [
         *health_routes(pages.states, pages.metrics, dispensable=[PIPELINE]),
         *admin_routes(administration.overview),
-        *topic_table_routes(administration.topic_tables),
+        *topic_table_routes(administration.topic_tables, store.jobs),
         *compaction_routes(administration.compaction),
         *quarantine_routes(administration.quarantine, administration.repairs),
         *topic_routes(desk),

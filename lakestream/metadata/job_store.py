@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 from lakestream.model.job import (
+    AppendedSpan,
     CompactionLease,
     Debt,
     FileUse,
@@ -102,6 +103,10 @@ class JobStore(Protocol):
 
     async def spans_in_files(self, topic: TopicId, files: Collection[str]) -> list[TabledSpan]:
         """All spans that lie in any of these files, by partition and offset. No span is ever added to a file later."""
+        ...
+
+    async def appended_spans(self, topic: TopicId) -> list[AppendedSpan]:
+        """The rows of a topic that engines appended to its table, by partition and offset."""
         ...
 
     # --- jobs ----------------------------------------------------------------------------------

@@ -164,6 +164,14 @@ CREATE TABLE file_span (
 );
 CREATE INDEX file_span_by_time ON file_span (partition_id, running_max_timestamp_ms, last_offset);
 
+-- Of a file that an engine appended to the table: the object that says how its rows become records. Null: the rows have
+-- offsets of their own. Written: by the commit that appends it. Read: with the span.
+ALTER TABLE file_span ADD COLUMN encoding text;
+
+-- The end of the last file that an engine appended. Such spans may lie above tabled_until, among spans of the WAL.
+-- Written: by the commit that appends a file. Read: with the tail.
+ALTER TABLE partition ADD COLUMN appended_until bigint NOT NULL DEFAULT 0;
+
 -- Compaction attempts of one topic: planned, then committed or dropped, kept for an hour. Written: by the pipeline that runs it.
 CREATE TABLE job (
     id                         text     NOT NULL PRIMARY KEY,  -- a ULID

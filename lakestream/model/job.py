@@ -59,6 +59,16 @@ class TrimmedTopic(NamedTuple):
     """The number of offsets below the starts of its partitions, in total. Never falls."""
 
 
+class AppendedSpan(NamedTuple):
+    """Offsets [base_offset, last_offset] of a partition that are the rows of a file which an engine appended."""
+
+    number: int
+    """The partition's number in the topic."""
+    base_offset: int
+    last_offset: int
+    file: str
+
+
 class NewJob(NamedTuple):
     id: JobId
     table: TableId

@@ -53,6 +53,9 @@ class FileSpan(NamedTuple):
     length: int
     """The bytes of these records in the log: about the size that a read returns."""
     max_timestamp_ms: int
+    encoding: str | None = None
+    """Set for a file that an engine appended: the object that says how its rows become records. The rows take the
+    offsets of the span in their order, and all have the time `max_timestamp_ms`."""
 
     @property
     def files(self) -> tuple[str, ...]:

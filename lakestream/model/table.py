@@ -5,6 +5,7 @@ A namespace is a path of names (`("sales", "eu")`). Tables and views share the n
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from lakestream.model.freshness import Freshness
 from lakestream.model.topic import TopicId, TopicSpec
@@ -56,6 +57,16 @@ class TablePointer:
     """None where the config says nothing."""
 
 
+class AppendedFile(NamedTuple):
+    """A data file that another engine appended to a topic's table. All its rows go to one partition."""
+
+    file: str
+    rows: int
+    bytes: int
+    encoding: str
+    """The object that says how rows become records."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointerMove:
     """One table's part of a commit: moves the pointer from `expected_location` to `pointer`, or fails.
@@ -66,6 +77,10 @@ class PointerMove:
     expected_location: str | None
     new_topic: TopicSpec | None = None
     """The topic that is created with the table, if the table makes one."""
+    appended: tuple[AppendedFile, ...] = ()
+    """Files that become records of the table's topic in the same transaction."""
+    partition: int | None = None
+    """The partition that takes the appended files; None: each goes to the shortest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lakestream.catalog.commits.rolling import live_rows, living, manifests_to_roll, rolled_row
-from lakestream.catalog.commits.summaries import append_summary
+from lakestream.catalog.commits.summaries import append_summary, totals_after
 from lakestream.catalog.commits.table_state import CommitPlan, NewObject, TableState, has_lineage, head_of
 from lakestream.catalog.files.commit_names import CommitNames
 from lakestream.catalog.manifests.data_files import DataFile, manifest_data_file
@@ -61,7 +61,16 @@ def _groups(metadata: Metadata, files: Mapping[str, Sequence[DataFile]]) -> list
     return list(groups.values())
 
 
-def _ref_update(metadata: Metadata, ref: str, snapshot_id: int) -> Json:
+def append_manifests(
+    state: TableState, ref: str, manifests: Sequence[ManifestFile], *, now_ms: int, ids: NewIds, names: CommitNames
+) -> CommitPlan:
+    """Add manifests that another branch has to a branch, as they are."""
+    planning = Planning(state=state, summary={}, now_ms=now_ms, ids=ids, names=names)
+    head = planning.add_manifests(head_of(state.metadata, ref), manifests)
+    return planning.plan({ref: head})
+
+
+def ref_update(metadata: Metadata, ref: str, snapshot_id: int) -> Json:
     known = (metadata.get("refs") or {}).get(ref) or {"type": "branch"}
     lasting = {"max-ref-age-ms": KEPT_FOR_EVER_MS} if ref in OWN_BRANCHES else {}
     return {**known, **lasting, "action": "set-snapshot-ref", "ref-name": ref, "snapshot-id": snapshot_id}
@@ -108,6 +117,22 @@ class Planning:
         self.end(snapshot_id, parent_id, manifests, summary, first_row_id)
         return snapshot_id
 
+    def add_manifests(self, parent_id: int | None, manifests: Sequence[ManifestFile]) -> int:
+        snapshot_id, first_row_id = self.begin(), self.next_row_id
+        kept = self._kept_manifests(parent_id, snapshot_id)
+        whole = [self.with_row_ids(row) for row in (*manifests, *kept)]
+        added = {
+            "added-data-files": sum(row["added_files_count"] for row in manifests),
+            "added-records": sum(row["added_rows_count"] for row in manifests),
+        }
+        summary = {
+            "operation": "append",
+            **{name: str(count) for name, count in added.items()},
+            **totals_after(self.summary_of(parent_id), added),
+        }
+        self.end(snapshot_id, parent_id, whole, summary, first_row_id)
+        return snapshot_id
+
     def begin(self) -> int:
         """Returns the id of the next snapshot. Manifests written from here on belong to it."""
         self.sequence += 1
@@ -145,7 +170,7 @@ class Planning:
         """The whole commit, with each branch moved to its new head."""
         metadata = self.state.metadata
         return CommitPlan(
-            updates=(*self.updates, *(_ref_update(metadata, ref, id) for ref, id in heads.items())),
+            updates=(*self.updates, *(ref_update(metadata, ref, id) for ref, id in heads.items())),
             objects=tuple(self.objects),
             heads=heads,
         )

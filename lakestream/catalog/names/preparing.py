@@ -6,8 +6,9 @@ found: requirements -> guards -> apply -> next file          not found: requirem
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from lakestream.catalog.files.commit_names import version_of
 from lakestream.catalog.files.locations import TableObjects
-from lakestream.catalog.files.metadata_file import METADATA_PATH, MetadataFiles
+from lakestream.catalog.files.metadata_file import METADATA_PATH, MetadataFile, MetadataFiles
 from lakestream.catalog.names.lookup import TableNames
 from lakestream.catalog.names.new_topics import NewTopics
 from lakestream.catalog.spec.apply import apply_updates
@@ -16,6 +17,7 @@ from lakestream.catalog.spec.requests import TableChange, checked_name
 from lakestream.catalog.spec.requirements import check_requirements, is_create
 from lakestream.catalog.spec.values import Json, Metadata
 from lakestream.catalog.spec.whole.table import check_whole, completed
+from lakestream.catalog.strangers.appended_rows import AppendedRows, AppendingEngines
 from lakestream.catalog.strangers.guards import check_change, check_heads, log_is_read_only
 from lakestream.catalog.strangers.offered_snapshots import OfferedSnapshots
 from lakestream.catalog.strangers.topic_columns import with_system_columns
@@ -47,8 +49,10 @@ class Preparing:
         clock: Clock,
         ids: Ids,
         new_topics: NewTopics | None,
+        appending: AppendingEngines | None,
     ) -> None:
-        """Without `new_topics`, no table makes a topic."""
+        """Without `new_topics`, no table makes a topic; without `appending`, none takes rows of engines."""
+        self._appending = appending
         self._names = names
         self._new_topics = new_topics
         self._objects = objects
@@ -124,18 +128,29 @@ class Preparing:
         changed = apply_updates(base.metadata, updates, now_ms=now_ms)
         # The pipeline looks after all other kinds, and knows our own store only.
         check_locations(self._objects, changed, in_own_store=pointer.kind is not TableKind.ORDINARY)
+        appended = AppendedRows(metadata=changed)
         if pointer.kind is TableKind.TOPIC:
             check_heads(base.metadata, changed)
             await self._offered.check(changed, updates, now_ms=now_ms)
+            appended = await self._appended(pointer, base, changed, updates, now_ms)
         # A foreign commit to a topic's table is as safe from other engines as our own.
         folder = self._objects.commits_folder(pointer.id) if pointer.kind is TableKind.TOPIC else None
-        next = await self._files.write_next(base, changed, folder=folder)
-        moved = replace(pointer, metadata_location=next.location)
-        return Prepared(
-            move=PointerMove(pointer=moved, expected_location=pointer.metadata_location),
-            superfluous=next.superfluous,
-            written=(next.location,),
+        next = await self._files.write_next(base, appended.metadata, folder=folder)
+        move = PointerMove(
+            pointer=replace(pointer, metadata_location=next.location),
+            expected_location=pointer.metadata_location,
+            appended=appended.files,
+            partition=appended.partition,
         )
+        return Prepared(move=move, superfluous=next.superfluous, written=(next.location, *appended.written))
+
+    async def _appended(
+        self, pointer: TablePointer, base: MetadataFile, changed: Metadata, updates: Sequence[Json], now_ms: int
+    ) -> AppendedRows:
+        if self._appending is None:
+            return AppendedRows(metadata=changed)
+        version = version_of(base.location) + 1
+        return await self._appending.applied(pointer, base.metadata, changed, updates, version=version, now_ms=now_ms)
 
 
 def creation_of(namespace: Namespace, name: str, metadata: Metadata, location: str) -> PointerMove:

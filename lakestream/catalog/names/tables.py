@@ -21,6 +21,7 @@ from lakestream.catalog.spec.creation import new_table
 from lakestream.catalog.spec.requests import Once, TableChange, checked_name, located, receipt_of
 from lakestream.catalog.spec.values import Json, Metadata, optional, wanted
 from lakestream.catalog.spec.whole.table import check_offered
+from lakestream.catalog.strangers.appended_rows import AppendingEngines, RowsAsRecords
 from lakestream.catalog.strangers.guards import DROPPABLE, check_drop, log_is_read_only
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.catalog.topic.topic_table import branch_table, suffix_of
@@ -63,9 +64,11 @@ class TableCatalog:
         delete_topic: Callable[[TopicId], Awaitable[None]],
         branch_fields: BranchFields = lambda metadata: (),
         topic_planner: TopicPlanner | None = None,
+        rows_as_records: RowsAsRecords | None = None,
     ) -> None:
         """`branch_fields` are the extra columns of `<table>__log` and `<table>__quarantine`. `topic_planner` decides
-        which topic a new table makes; without it no table makes one."""
+        which topic a new table makes; without it no table makes one. `rows_as_records` is for rows that engines
+        append to a topic's table; without it such tables take none."""
         self._store = store
         self._objects = objects
         self._files = files
@@ -86,7 +89,13 @@ class TableCatalog:
                 ids=ids,
             )
         self._preparing = Preparing(
-            names=self._names, objects=objects, files=files, clock=clock, ids=ids, new_topics=new_topics
+            names=self._names,
+            objects=objects,
+            files=files,
+            clock=clock,
+            ids=ids,
+            new_topics=new_topics,
+            appending=None if rows_as_records is None else AppendingEngines(objects, rows_as_records, ids),
         )
 
     # --- reading -------------------------------------------------------------------------------

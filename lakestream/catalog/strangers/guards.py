@@ -22,7 +22,10 @@ from lakestream.model.table import MAIN_BRANCH, OWN_BRANCHES
 from lakestream.model.table_errors import Guarded
 
 DROPPABLE = "lakestream.droppable"
+TAKES_ROWS = "lakestream.takes-rows"
+"""A property of a topic's table: whether rows that engines append become records. CREATE TABLE sets it."""
 _OWN_PREFIX = "lakestream."
+_ADDITION = "add-snapshot"
 CATALOGS_PROPERTIES = ("write.metadata.path", "encryption.key-id")
 _EQUALITY_DELETES = ("added-equality-deletes", "added-equality-delete-files")
 _LOG_SPEC_ID = 0
@@ -87,13 +90,21 @@ def _same_location(metadata: Metadata, update: Json) -> str | None:
     return "the topic's files stay below the location it was created with"
 
 
-def _no_append(metadata: Metadata, update: Json) -> str | None:
+def is_append(update: Json) -> bool:
+    """Whether the update adds a snapshot that only adds rows."""
+    if update["action"] != _ADDITION:
+        return False
     summary = wanted(wanted(update, "snapshot", dict), "summary", dict)
-    if summary.get("operation", "append") == "append":
+    return bool(summary.get("operation", "append") == "append")
+
+
+def _append_where_rows_are_records(metadata: Metadata, update: Json) -> str | None:
+    summary = wanted(wanted(update, "snapshot", dict), "summary", dict)
+    if is_append(update) and (metadata.get("properties") or {}).get(TAKES_ROWS) != "true":
         return (
-            "it takes no rows by INSERT. Add rows by producing to the topic, with a Kafka client or with "
-            "`lakestream produce TOPIC`: they are in the table within seconds. DELETE, UPDATE, MERGE and rewriting of "
-            "the table's files are allowed"
+            "it takes no rows by INSERT, since it was not made by CREATE TABLE. Add rows by producing to the topic, "
+            "with a Kafka client or with `lakestream produce TOPIC`: they are in the table within seconds. DELETE, "
+            "UPDATE, MERGE and rewriting of the table's files are allowed"
         )
     if any(summary.get(name, "0") != "0" for name in _EQUALITY_DELETES):
         return "equality deletes would also delete rows that arrive later: use position deletes or deletion vectors"
@@ -177,7 +188,7 @@ RULES: dict[str, Rule] = {
     "remove-partition-specs": _not_the_logs_spec,
     "add-sort-order": _allowed,
     "set-default-sort-order": _allowed,
-    "add-snapshot": _no_append,
+    _ADDITION: _append_where_rows_are_records,
     "set-snapshot-ref": _not_log,
     "remove-snapshot-ref": _no_replacing,
     "remove-snapshots": _no_heads,

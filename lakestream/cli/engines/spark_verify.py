@@ -17,10 +17,12 @@ from lakestream.cli.client.kafka_batches import TopicBatches
 from lakestream.cli.client.kafka_client import KafkaClient
 from lakestream.cli.output import say
 from lakestream.model.errors import LakestreamError
+from lakestream.model.job import AppendedSpan
 from lakestream.settings.address import Address
 from lakestream.settings.model import Settings
 from lakestream.table.spark.lake_session import lake_session
 from lakestream.table.spark.remote_files import remote_files
+from lakestream.table.verify.appended import AppendedStretches
 from lakestream.table.verify.verification import PartitionState, TopicToVerify, verify_topic
 
 
@@ -66,6 +68,9 @@ def _to_verify(gateway: Address, client: KafkaClient, topic: Any, options: Mappi
     levels = quote("\x1f".join(namespace.split(".")))
     loaded = ask_gateway(gateway, f"{CATALOG_PATH}/v1/namespaces/{levels}/tables/{quote(name)}__log", headers=UNLISTED)
 
+    # After the metadata: the files of all its appends are among these.
+    inserted = ask_gateway(gateway, f"/admin/topics/{topic['id']}/appended")
+
     def now() -> Mapping[int, PartitionState]:
         found = [one for one in ask_gateway(gateway, STATUS_PATH)["topics"] if one["id"] == topic["id"]]
         return _partitions(found[0]) if found else {}
@@ -79,6 +84,7 @@ def _to_verify(gateway: Address, client: KafkaClient, topic: Any, options: Mappi
         source=TopicBatches(client, topic["name"]),
         now=now,
         objects_options=options,
+        appended=AppendedStretches(spans=[AppendedSpan(**span) for span in inserted["appended"]]),
     )
 
 

@@ -14,6 +14,7 @@ from lakestream.metadata.postgres.running import PostgresDatabase, PostgresRun, 
 from lakestream.metadata.rules.merging import merged_rows
 from lakestream.metadata.rules.missing import table_moved, unknown_partition
 from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
+from lakestream.metadata.verbs.appending import pass_appended
 from lakestream.metadata.verbs.dropping import release
 from lakestream.metadata.verbs.jobs import JobVerbs, check_token
 from lakestream.model.errors import UnknownPartition
@@ -51,6 +52,7 @@ async def _commit(connection: Connection, commit: JobCommit) -> str:
             await drive(connection, check_token(commit.token))
             raise
         replaced = await _replace_spans(connection, commit)
+        await drive(connection, pass_appended([tabled.partition for tabled in commit.ranges]))
         table = commit.move.pointer.id
         rows = [
             row
@@ -163,7 +165,7 @@ async def _insert(connection: Connection, rows: Sequence[FileSpanRow]) -> None:
     columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in FileSpanRow._fields]
     await connection.execute(
         "INSERT INTO file_span SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[],"
-        " %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[])",
+        " %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::text[])",
         columns,
     )
 

@@ -6,7 +6,7 @@ from typing import LiteralString
 
 from lakestream.metadata.postgres.asking import all_rows, maybe_row
 from lakestream.metadata.postgres.pool import Connection
-from lakestream.metadata.rules.times import later_of
+from lakestream.metadata.rules.times import first_of, later_of
 from lakestream.metadata.store import PartitionSize, ViewAsk
 from lakestream.model.place import FileSpan, PartitionView, Span, Tail
 from lakestream.model.topic import PartitionId
@@ -14,7 +14,8 @@ from lakestream.model.topic import PartitionId
 _SPAN: LiteralString = "base_offset, last_offset, segment_id, at, length, max_timestamp_ms, append_ms"
 _FILE_SPAN: LiteralString = (
     "base_offset, last_offset, file, log_file,"
-    " (SELECT number FROM partition WHERE id = partition_id), rows, bytes, max_timestamp_ms"
+    " (SELECT number FROM partition WHERE id = partition_id), rows, bytes, max_timestamp_ms,"
+    " encoding"
 )
 
 
@@ -26,11 +27,12 @@ async def views(connection: Connection, asks: Sequence[ViewAsk]) -> list[Partiti
         " FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) WITH ORDINALITY AS ask (partition, start, spans_max, n)"
         " JOIN partition ON partition.id = ask.partition LEFT JOIN LATERAL ("
         "(SELECT false AS is_file, base_offset, last_offset, segment_id AS place, NULL AS log_file, at,"
-        " length, max_timestamp_ms, append_ms FROM span"
+        " length, max_timestamp_ms, append_ms, NULL::text AS encoding FROM span"
         " WHERE partition_id = partition.id AND last_offset >= ask.start ORDER BY last_offset LIMIT ask.spans_max)"
         " UNION ALL (SELECT true, base_offset, last_offset, file, log_file, rows,"
-        " bytes, max_timestamp_ms, -1 FROM file_span"
-        " WHERE ask.start < partition.tabled_until AND partition_id = partition.id AND last_offset >= ask.start"
+        " bytes, max_timestamp_ms, -1, encoding FROM file_span"
+        " WHERE ask.start < greatest(partition.tabled_until, partition.appended_until)"
+        " AND partition_id = partition.id AND last_offset >= ask.start"
         " ORDER BY last_offset LIMIT ask.spans_max)"
         " ORDER BY last_offset LIMIT ask.spans_max) AS found ON true ORDER BY n, found.last_offset",
         ([ask.partition for ask in asks], [ask.offset for ask in asks], [ask.spans_max for ask in asks]),
@@ -55,9 +57,12 @@ def _span_of_either_kind(
     length: int,
     max_timestamp_ms: int,
     append_ms: int,
+    encoding: str | None,
 ) -> Span | FileSpan:
     if is_file:
-        return FileSpan(base_offset, last_offset, place, log_file, number, at_or_rows, length, max_timestamp_ms)
+        return FileSpan(
+            base_offset, last_offset, place, log_file, number, at_or_rows, length, max_timestamp_ms, encoding
+        )
     return Span(base_offset, last_offset, place, at_or_rows, length, max_timestamp_ms, append_ms)
 
 
@@ -71,7 +76,7 @@ async def tails(connection: Connection, partitions: Sequence[PartitionId]) -> di
 
 
 async def span_at_time(connection: Connection, partition: PartitionId, timestamp_ms: int) -> Span | FileSpan | None:
-    """Table spans lie before WAL spans, so the table is asked first."""
+    """Table spans lie before WAL spans, so the table is asked first. Only appended files may lie among the latter."""
     async with _one_moment(connection):
         return await _span_at_time(connection, partition, timestamp_ms)
 
@@ -112,10 +117,11 @@ async def _span_at_time(connection: Connection, partition: PartitionId, timestam
         " ORDER BY last_offset LIMIT 1",
         (partition, timestamp_ms, partition, timestamp_ms),
     )
-    if in_table is not None:
-        return FileSpan._make(in_table)
+    found = None if in_table is None else FileSpan._make(in_table)
+    if found is not None and found.encoding is None:
+        return found
     in_wal = await maybe_row(connection, f"SELECT {_SPAN} FROM span_at_time_v1(%s, %s)", (partition, timestamp_ms))
-    return None if in_wal is None else Span._make(in_wal)
+    return first_of(found, None if in_wal is None else Span._make(in_wal))
 
 
 async def _span_of_own_max(connection: Connection, partition: PartitionId) -> Span | FileSpan | None:

@@ -41,6 +41,7 @@ class FileSpanRow(NamedTuple):
     max_timestamp_ms: int
     running_max_timestamp_ms: int
     committed_ms: int
+    encoding: str | None = None
 
 
 def check_range(tail: Tail, tabled: TabledRange, spans: Sequence[NewFileSpan]) -> None:

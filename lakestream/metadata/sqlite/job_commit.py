@@ -13,13 +13,14 @@ from lakestream.metadata.rules.merging import merged_rows
 from lakestream.metadata.rules.missing import table_moved, unknown_partition
 from lakestream.metadata.rules.tabling import FileSpanRow, ReplacedSpan, check_range, file_span_rows, spans_by_partition
 from lakestream.metadata.sqlite.running import SqliteDatabase, SqliteRun, drive
+from lakestream.metadata.verbs.appending import pass_appended
 from lakestream.metadata.verbs.dropping import release
 from lakestream.metadata.verbs.jobs import JobVerbs, check_token
 from lakestream.model.job import JobCommit, JobId, TabledRange
 from lakestream.model.place import Tail
 from lakestream.model.topic import PartitionId
 
-_INSERT = "INSERT INTO file_span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO file_span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class SqliteJobs(JobVerbs):
@@ -40,6 +41,7 @@ def _commit(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -> s
     drive(connection, check_token(commit.token), now_ms)
     replaced = _take_over(connection, commit)
     _merge(connection, commit)
+    drive(connection, pass_appended([tabled.partition for tabled in commit.ranges]), now_ms)
     drive(connection, release(Counter(span.segment for span in replaced)), now_ms)
     _move_pointer(connection, commit, now_ms)
     location = commit.move.pointer.metadata_location

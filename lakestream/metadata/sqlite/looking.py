@@ -2,9 +2,9 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from lakestream.metadata.rules.times import later_of
+from lakestream.metadata.rules.times import first_of, later_of
 from lakestream.metadata.store import PartitionSize, ViewAsk
 from lakestream.model.place import FileSpan, PartitionView, Span, Tail
 from lakestream.model.topic import PartitionId
@@ -12,7 +12,8 @@ from lakestream.model.topic import PartitionId
 _SPAN = "base_offset, last_offset, segment_id, at, length, max_timestamp_ms, append_ms"
 _FILE_SPAN = (
     "base_offset, last_offset, file, log_file,"
-    " (SELECT number FROM partition WHERE id = partition_id), rows, bytes, max_timestamp_ms"
+    " (SELECT number FROM partition WHERE id = partition_id), rows, bytes, max_timestamp_ms,"
+    " encoding"
 )
 _TAIL = "log_start, next_offset, tabled_until"
 
@@ -22,28 +23,37 @@ def views(connection: sqlite3.Connection, asks: Sequence[ViewAsk]) -> list[Parti
 
 
 def _view(connection: sqlite3.Connection, ask: ViewAsk) -> PartitionView | None:
-    tail = connection.execute(f"SELECT {_TAIL} FROM partition WHERE id = ?", (ask.partition,)).fetchone()
-    if tail is None:
+    row = connection.execute(f"SELECT {_TAIL}, appended_until FROM partition WHERE id = ?", (ask.partition,)).fetchone()
+    if row is None:
         return None
-    return PartitionView(Tail._make(tail), tuple(_spans(connection, ask, tabled_until=tail[2])))
+    *tail, appended_until = row
+    return PartitionView(Tail._make(tail), tuple(_spans(connection, ask, tail[2], appended_until)))
 
 
-def _spans(connection: sqlite3.Connection, ask: ViewAsk, tabled_until: int) -> Iterator[Span | FileSpan]:
-    """Table spans lie before WAL spans."""
+def _spans(
+    connection: sqlite3.Connection, ask: ViewAsk, tabled_until: int, appended_until: int
+) -> Sequence[Span | FileSpan]:
+    """Table spans lie before WAL spans, except for those of appended files."""
+    files: list[FileSpan] = []
     left = ask.spans_max
-    if ask.offset < tabled_until:
-        files = connection.execute(
+    if ask.offset < max(tabled_until, appended_until):
+        found = connection.execute(
             f"SELECT {_FILE_SPAN} FROM file_span WHERE partition_id = ? AND last_offset >= ?"
             " ORDER BY last_offset LIMIT ?",
             ask,
-        ).fetchall()
-        yield from map(FileSpan._make, files)
-        left -= len(files)
+        )
+        files = list(map(FileSpan._make, found))
+        left -= len(files) if appended_until <= tabled_until else 0
     spans = connection.execute(
         f"SELECT {_SPAN} FROM span WHERE partition_id = ? AND last_offset >= ? ORDER BY last_offset LIMIT ?",
         (ask.partition, ask.offset, left),
     )
-    yield from map(Span._make, spans)
+    both: list[Span | FileSpan] = [*files, *map(Span._make, spans)]
+    return sorted(both, key=_last_offset)[: ask.spans_max] if appended_until > tabled_until else both
+
+
+def _last_offset(span: Span | FileSpan) -> int:
+    return span.last_offset
 
 
 def tails(connection: sqlite3.Connection, partitions: Sequence[PartitionId]) -> dict[PartitionId, PartitionSize]:
@@ -55,9 +65,11 @@ def tails(connection: sqlite3.Connection, partitions: Sequence[PartitionId]) -> 
 
 
 def span_at_time(connection: sqlite3.Connection, partition: PartitionId, timestamp_ms: int) -> Span | FileSpan | None:
-    """Table spans lie before WAL spans, so the table is asked first."""
+    """Table spans lie before WAL spans, so the table is asked first. Only appended files may lie among the latter."""
     in_table = _file_span_at_time(connection, partition, timestamp_ms)
-    return _wal_span_at_time(connection, partition, timestamp_ms) if in_table is None else in_table
+    if in_table is not None and in_table.encoding is None:
+        return in_table
+    return first_of(in_table, _wal_span_at_time(connection, partition, timestamp_ms))
 
 
 def _file_span_at_time(connection: sqlite3.Connection, partition: PartitionId, timestamp_ms: int) -> FileSpan | None:

@@ -46,21 +46,23 @@ class DroppingVerbs(Verbs):
         self, partition: PartitionId, *, expired_before_ms: int | None, bytes_max: int | None, spans_max: int
     ) -> Steps[int]:
         row = yield from maybe_row(
-            "SELECT bytes, EXISTS (SELECT 1 FROM lake_table WHERE topic_id = partition.topic_id) FROM partition"
-            " WHERE id = :partition FOR UPDATE",
+            "SELECT bytes, tabled_until, EXISTS (SELECT 1 FROM lake_table WHERE topic_id = partition.topic_id)"
+            " FROM partition WHERE id = :partition FOR UPDATE",
             partition=partition,
         )
         if row is None:
             return 0
-        partition_bytes, has_table = row
+        partition_bytes, tabled_until, has_table = row
         oldest = yield from all_rows(
             "SELECT * FROM (SELECT last_offset, bytes, max_timestamp_ms, committed_ms FROM file_span"
-            " WHERE partition_id = :partition ORDER BY last_offset LIMIT :spans_max) AS in_table UNION ALL"
+            " WHERE partition_id = :partition AND last_offset < :tabled_until"
+            " ORDER BY last_offset LIMIT :spans_max) AS in_table UNION ALL"
             " SELECT * FROM (SELECT last_offset, length, max_timestamp_ms, committed_ms FROM span"
             " WHERE partition_id = :partition AND NOT :has_table ORDER BY last_offset LIMIT :spans_max) AS in_wal"
             " ORDER BY last_offset LIMIT :spans_max",
             partition=partition,
             spans_max=spans_max,
+            tabled_until=tabled_until,
             has_table=has_table,
         )
         expired = expired_spans(

@@ -9,6 +9,7 @@ from lakestream.metadata.verbs.steps import Steps, all_rows, changed, for_each, 
 from lakestream.metadata.verbs.wording import Wording
 from lakestream.model.configs.topic_config import chosen_freshness
 from lakestream.model.job import (
+    AppendedSpan,
     CompactionLease,
     Debt,
     FileUse,
@@ -199,6 +200,15 @@ class JobVerbs(Verbs):
             files=sorted(files),
         )
         return list(map(TabledSpan._make, rows))
+
+    @reads
+    def appended_spans(self, topic: TopicId) -> Steps[list[AppendedSpan]]:
+        rows = yield from all_rows(
+            "SELECT number, base_offset, last_offset, file FROM partition JOIN file_span ON partition_id = partition.id"
+            " WHERE topic_id = :topic AND encoding IS NOT NULL ORDER BY number, last_offset",
+            topic=topic,
+        )
+        return [AppendedSpan._make(row) for row in rows]
 
     # --- jobs ----------------------------------------------------------------------------------
 

@@ -3,7 +3,8 @@
     spans of the view -> those in table files, one after the other -> rows, encoded as batches
                       -> those in WAL segments, all at once        -> batches as stored, patched for sending
 
-Offsets in the table lie before those in the WAL, so a read may begin in table files and end in segments. An object
+Offsets in the table lie before those in the WAL, so a read may begin in table files and end in segments. Only files
+that engines appended may lie among segments; a read ends before such a file, and the next one begins there. An object
 missing behind an index entry means that the place has moved: the caller reads the index again and tries once more
 before it fails loudly.
 
@@ -13,6 +14,7 @@ gets the error.
 
 import asyncio
 from collections.abc import Sequence
+from itertools import pairwise
 
 from lakestream.model.errors import LakestreamError
 from lakestream.model.place import FileSpan, PartitionView, Span
@@ -43,7 +45,7 @@ class LogReader:
     ) -> Run:
         """Whole batches from `offset`, up to `bytes_max`, or a single larger one if `at_least_one`. `encoding` applies
         to records that lie in a table, as rows."""
-        wanted = spans_within(view.spans, bytes_max)
+        wanted = _files_then_segments(spans_within(view.spans, bytes_max))
         files = [span for span in wanted if isinstance(span, FileSpan)]
         segments = [span for span in wanted if isinstance(span, Span)]
         if not files:
@@ -120,6 +122,14 @@ def spans_within(spans: Sequence[Span | FileSpan], bytes_max: int) -> list[Span 
         if total >= bytes_max:
             break
     return wanted
+
+
+def _files_then_segments(spans: Sequence[Span | FileSpan]) -> Sequence[Span | FileSpan]:
+    """The spans up to a file that follows a segment."""
+    for at, (before, after) in enumerate(pairwise(spans), start=1):
+        if isinstance(before, Span) and isinstance(after, FileSpan):
+            return spans[:at]
+    return spans
 
 
 def _join(

@@ -18,6 +18,7 @@ from lakestream.catalog.commits.summaries import JOB, LEDGER, LEDGER_HASH, MERGE
 from lakestream.catalog.spec.values import Json, Metadata, by_id
 from lakestream.model.table import LOG_BRANCH
 from lakestream.table.compaction.ledger import MERGE_VERSION, VERSION
+from lakestream.table.verify.appended import AppendedStretches
 from lakestream.table.verify.rows import DataFileRow, Range
 
 
@@ -85,12 +86,18 @@ def read_ledger(ref: LedgerRef, content: bytes) -> FoundLedger | str:
     return FoundLedger(ref, ranges, files, frozenset(found.get("replaces", ())))
 
 
-def chain_problems(ledgers: Sequence[FoundLedger], *, is_whole: bool, log_starts: Mapping[int, int]) -> Iterator[str]:
+def chain_problems(
+    ledgers: Sequence[FoundLedger],
+    appended: AppendedStretches,
+    *,
+    is_whole: bool,
+    log_starts: Mapping[int, int],
+) -> Iterator[str]:
     """Gaps and overlaps. `log_starts` must be read after the ledgers."""
     ends: dict[int, int] = {}
     for ledger in ledgers:
         for number, range in ledger.ranges.items():
-            before = ends.get(number, 0 if is_whole else range.start)
+            before = appended.passed(number, ends.get(number, 0 if is_whole else range.start))
             if range.start < before:
                 yield (
                     f"partition {number}: the ledger of job {ledger.ref.job} starts at {range.start}, "
@@ -110,7 +117,12 @@ def chain_ends(ledgers: Sequence[FoundLedger]) -> dict[int, int]:
 
 
 def file_problems(
-    ledgers: Sequence[FoundLedger], files: Sequence[DataFileRow], *, is_whole: bool, log_starts: Mapping[int, int]
+    ledgers: Sequence[FoundLedger],
+    files: Sequence[DataFileRow],
+    appended: AppendedStretches,
+    *,
+    is_whole: bool,
+    log_starts: Mapping[int, int],
 ) -> Iterator[str]:
     """Contradictions between ledgers and manifests about the same files."""
     listed: dict[str, LedgerFile] = {}
@@ -127,7 +139,7 @@ def file_problems(
         if kept:
             yield f"{path} is in a ledger and holds records of partition {kept[0]}, but the log refers to it no more"
     if is_whole:
-        for path in sorted(present.keys() - listed.keys()):
+        for path in sorted(present.keys() - listed.keys() - appended.files):
             yield f"{path} is part of the log, but no ledger says so"
 
 

@@ -12,6 +12,7 @@ from lakestream.model.errors import LakestreamError
 from lakestream.storage.records.decode import SCHEMA, decode_batches
 from lakestream.storage.records.errors import BadBatch
 from lakestream.storage.records.header import HEADER_BYTES, NO_TIMESTAMP, BatchHeader, read_header
+from lakestream.table.verify.appended import AppendedStretches
 from lakestream.table.verify.digest import Digests, add_hashes
 from lakestream.table.verify.hashing import record_hashes
 from lakestream.table.verify.rows import PLACE_BYTES, Range
@@ -42,16 +43,22 @@ class TopicSide:
     digests: Digests = field(default_factory=dict)
     read: dict[int, Range] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    appended: dict[int, int] = field(default_factory=dict)
+    """By partition, how many of the records are rows that engines appended. They have no digest."""
 
 
-def read_topic(source: RecordSource, ranges: dict[int, Range], advance: Callable[[int], None]) -> TopicSide:
+def read_topic(
+    source: RecordSource, ranges: dict[int, Range], appended: AppendedStretches, advance: Callable[[int], None]
+) -> TopicSide:
     """Read all records of the ranges, by partition. `advance` receives the number of finished offsets."""
     side = TopicSide()
     for partition, range in ranges.items():
         side.read[partition] = Range(range.start, range.start)
         try:
             for after, found in hashes_of(source, partition, range):
-                add_hashes(side.digests, partition, found.offsets, found.hashes)
+                inserted = appended.among(partition, found.offsets)
+                side.appended[partition] = side.appended.get(partition, 0) + int(inserted.sum())
+                add_hashes(side.digests, partition, found.offsets[~inserted], found.hashes[~inserted])
                 side.read[partition] = Range(range.start, after)
                 advance(len(found.offsets))
         except LakestreamError as error:

@@ -5,6 +5,7 @@ patched when it is sent, so both sides leave them out. Its time is among the byt
 """
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 import numpy as np
@@ -61,12 +62,15 @@ class LogRows:
     def manifests(self) -> list[str]:
         return [row[0] for row in self._read(f"{self._table}.manifests").select("path").collect()]
 
-    def counted(self) -> CountedRows:
-        rows = self._read(self._table).groupBy("_file", PARTITION).agg(f.count(OFFSET), f.max(OFFSET)).collect()
+    def counted(self, appended: AbstractSet[str]) -> CountedRows:
+        """Rows of `appended` files have no offsets."""
+        rows = self._read(self._table).groupBy("_file", PARTITION).agg(f.count("*"), f.max(OFFSET)).collect()
         by_file: dict[str, int] = {}
         ends: dict[int | None, int] = {}
         for file, partition, count, last in rows:
             by_file[file] = by_file.get(file, 0) + count
+            if file in appended:
+                continue
             ends[partition] = max(ends.get(partition, 0), 0 if last is None else last + 1)
         return CountedRows(by_file, ends)
 

@@ -23,6 +23,7 @@ from lakestream.model.errors import LakestreamError
 from lakestream.model.table import LOG_BRANCH
 from lakestream.table.spark.catalog import CATALOG
 from lakestream.table.spark.lake_session import cause
+from lakestream.table.verify.appended import NOTHING_APPENDED, AppendedStretches
 from lakestream.table.verify.digest import Chunk, Digests, differing
 from lakestream.table.verify.ledgers import (
     FoundLedger,
@@ -61,6 +62,8 @@ class TopicToVerify:
     now: Callable[[], Mapping[int, PartitionState]]
     """Returns the partitions as they are at the time of the call."""
     objects_options: Mapping[str, str]
+    appended: AppendedStretches = NOTHING_APPENDED
+    """The rows that engines appended, read after `metadata`."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,9 +99,9 @@ def verify_topic(session: SparkSession, topic: TopicToVerify, advance: Callable[
         return verdict
     now = topic.now()
     starts = {number: state.log_start for number, state in now.items()}
-    verdict.problems += chain_problems(ledgers, is_whole=verdict.ledgers_whole, log_starts=starts)
-    verdict.problems += _end_problems(topic.partitions, now, ledgers, is_whole=verdict.ledgers_whole)
-    verdict.problems += file_problems(ledgers, files, is_whole=verdict.ledgers_whole, log_starts=starts)
+    verdict.problems += chain_problems(ledgers, topic.appended, is_whole=verdict.ledgers_whole, log_starts=starts)
+    verdict.problems += _end_problems(topic.partitions, now, ledgers, topic.appended, is_whole=verdict.ledgers_whole)
+    verdict.problems += file_problems(ledgers, files, topic.appended, is_whole=verdict.ledgers_whole, log_starts=starts)
     referenced = _referenced(topic, manifests, files)
     verdict.files, verdict.objects = len(files), len(referenced)
     verdict.problems += problems_of_objects(metadata["location"], topic.objects_options, referenced)
@@ -116,7 +119,8 @@ def _typed(topic: TopicToVerify, files: Sequence[DataFileRow], verdict: TopicVer
     text = (topic.metadata.get("properties") or {}).get(CONTRACT_PROPERTY)
     if text is None or not (contract := TopicContract.from_text(text)).layout.columns:
         return None
-    rules = read_rules(topic.metadata["location"], topic.objects_options, [file.path for file in files])
+    paths = [file.path for file in files if file.path not in topic.appended.files]
+    rules = read_rules(topic.metadata["location"], topic.objects_options, paths)
     verdict.restated_files = sum(Rules.from_text(text).restated for text in rules.values())
     return TypedFiles(columns=contract.layout.columns, rules=rules)
 
@@ -152,20 +156,21 @@ def _end_problems(
     before: Mapping[int, PartitionState],
     after: Mapping[int, PartitionState],
     ledgers: Sequence[FoundLedger],
+    appended: AppendedStretches,
     *,
     is_whole: bool,
 ) -> Iterator[str]:
-    """Check that the last ledger of each partition ends where the index says that the table does."""
+    """Check that the last ledger of each partition, with the appended rows that follow it, ends where the index says
+    that the table does."""
     ends = chain_ends(ledgers)
     for number, state in before.items():
         end = ends.get(number)
         if end is None and not is_whole:
             continue  # its last ledger has expired
         latest = after[number].tabled_until if number in after else state.tabled_until
-        if not state.tabled_until <= (end or 0) <= max(latest, state.tabled_until):
-            yield (
-                f"partition {number} is tabled until {state.tabled_until} by the index, until {end or 0} by its ledgers"
-            )
+        until = appended.passed(number, end or 0)
+        if not state.tabled_until <= until <= max(latest, state.tabled_until):
+            yield f"partition {number} is tabled until {state.tabled_until} by the index, until {until} by its ledgers"
 
 
 def _referenced(topic: TopicToVerify, manifests: Sequence[str], files: Sequence[DataFileRow]) -> dict[str, int | None]:
@@ -194,11 +199,13 @@ def _compare(
         for number, state in topic.partitions.items()
         if state.log_start < state.tabled_until
     }
-    topic_side = read_topic(topic.source, ranges, advance)
+    topic_side = read_topic(topic.source, ranges, topic.appended, advance)
     verdict.problems += topic_side.problems
+    verdict.problems += topic.appended.record_problems(topic_side.read, topic_side.appended)
+    verdict.problems += topic.appended.row_problems(files)
     verdict.records = sum(digest.records for digest in topic_side.digests.values())
     try:
-        counted = log.counted()
+        counted = log.counted(topic.appended.files)
         table_side = log.digests(topic_side.read) if topic_side.read else {}
         verdict.rows = sum(digest.records for digest in table_side.values())
         verdict.problems += _count_problems(files, counted.by_file)
@@ -240,14 +247,18 @@ def _differences(topic: TopicToVerify, log: LogRows, topic_side: TopicSide, tabl
         read = topic_side.read[chunk.partition]
         range = Range(max(chunk.start, read.start, start), min(chunk.end, read.end))
         if range.start < range.end:
-            yield from _differences_within(topic.source, log, chunk, range)
+            yield from _differences_within(topic.source, log, topic.appended, chunk, range)
     if len(chunks) > CHUNKS_LOOKED_INTO_MAX:
         yield f"{len(chunks)} chunks of records differ; the first {CHUNKS_LOOKED_INTO_MAX} were looked into"
 
 
-def _differences_within(source: RecordSource, log: LogRows, chunk: Chunk, range: Range) -> Iterator[str]:
+def _differences_within(
+    source: RecordSource, log: LogRows, appended: AppendedStretches, chunk: Chunk, range: Range
+) -> Iterator[str]:
     parts = [found for _, found in hashes_of(source, chunk.partition, range)]
-    ours = np.concatenate([part.offsets for part in parts]), np.concatenate([part.hashes for part in parts])
+    offsets, hashes = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
+    own = ~appended.among(chunk.partition, offsets)
+    ours = offsets[own], hashes[own]
     theirs = log.hashes(chunk.partition, range)
     yield from record_problems(chunk.partition, ours, theirs)
 

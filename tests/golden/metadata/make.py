@@ -17,6 +17,7 @@ from lakestream.model.credential import Credential, Mechanism
 from lakestream.model.place import inline_id
 from lakestream.model.repair import Repair
 from lakestream.model.segment import NO_PRODUCER, SegmentBatch, SegmentCommit
+from lakestream.model.table import AppendedFile, PointerMove, TableKind, TablePointer
 from lakestream.model.topic import TopicSpec
 from lakestream.world.chance import SeededChance
 from lakestream.world.clock import SystemClock
@@ -24,7 +25,7 @@ from lakestream.world.ids import Ids
 from lakestream.world.threads import InlineThreads
 
 HERE = Path(__file__).parent
-VERSION = 8
+VERSION = 9
 NOW_MS = 1_763_000_000_000
 INLINE = b"a batch that lies in the store"
 GRANT = Acl(
@@ -98,6 +99,18 @@ async def fill(store: MetadataStore) -> None:
     await store.take_duty("retention", "broker-3", 10_000)
     await store.access.add_acls([GRANT])
     await store.access.put_credential(CREDENTIAL)
+    await store.tables.create_namespace(("streams",), {})
+    appended = AppendedFile("file:///tables/t/data/a.parquet", 3, 700, "file:///tables/t-log/encodings/e.json")
+    table = TablePointer(
+        id="t",
+        namespace=("streams",),
+        name="orders",
+        kind=TableKind.TOPIC,
+        metadata_location="file:///tables/t-log/metadata/0.json",
+        topic=orders.id,
+    )
+    move = PointerMove(pointer=table, expected_location=None, appended=(appended,), partition=1)
+    await store.tables.move_tables([move])
     await store.repairs.ask(Repair(id=segment(7), topic=orders.id, request='{"action": "retry"}'))
 
 

@@ -23,8 +23,10 @@ from starlette.routing import Mount
 
 from lakestream.administration.administration import build_administration
 from lakestream.administration.fresh_reads import FreshReads
+from lakestream.administration.inserted_rows import InsertedRows
 from lakestream.administration.sql_topics import SqlTopics
 from lakestream.broker.broker import Broker, BrokerLimits
+from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.contract.registry.registry import Registry
@@ -224,6 +226,7 @@ class RunningLake:
                     Registry(store=self.store.registry, threads=threads),
                     RegisteredWriters(self.store.registry, threads),
                 ),
+                rows_as_records=InsertedRows(LocatedObjects(objects)),
             )
             brokers = BrokerPages()
             stack.push_async_callback(brokers.close)
@@ -238,7 +241,7 @@ class RunningLake:
             )
             routes = [
                 *admin_routes(administration.overview),
-                *topic_table_routes(administration.topic_tables),
+                *topic_table_routes(administration.topic_tables, self.store.jobs),
                 *quarantine_routes(administration.quarantine, administration.repairs),
                 Mount(CATALOG_PATH, routes=catalog),
                 Mount(REGISTRY_PATH, app=registry_app(store=self.store.registry, threads=threads)),

@@ -22,6 +22,7 @@ from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.contract.registry.registry import Registry
+from lakestream.contract.values.composing import RowComposer
 from lakestream.contract.values.restoring import ContractRestorer
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore, ViewAsk
@@ -38,6 +39,7 @@ from lakestream.storage.reader.segment_reader import SegmentReader
 from lakestream.storage.records.decode import SCHEMA, decode_batches
 from lakestream.storage.records.encode import encode_batches
 from lakestream.storage.records.header import Codec, read_header
+from lakestream.storage.tablefile.read.appended import AppendedFiles
 from lakestream.storage.tablefile.read.loading import TableFiles
 from lakestream.storage.tablefile.read.reader import TableFileReader
 from lakestream.storage.wal.segment import MAGIC, segment_key
@@ -192,7 +194,20 @@ class Site:
             SegmentReader(
                 self.objects, InlineReader(self.store.inline, self.tasks), SegmentCache(0, metrics), self.tasks, metrics
             ),
-            TableFileReader(files, InlineThreads(), self.tasks, cache_bytes_max=1 << 20),
+            TableFileReader(
+                files,
+                AppendedFiles(
+                    LocatedObjects(self.objects),
+                    InlineThreads(),
+                    self.tasks,
+                    metrics,
+                    RowComposer(),
+                    cache_bytes_max=1 << 20,
+                ),
+                InlineThreads(),
+                self.tasks,
+                cache_bytes_max=1 << 20,
+            ),
         )
 
     async def read(self, partition: int, *, bytes_max: int = 1 << 20) -> list[Row]:

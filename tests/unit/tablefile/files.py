@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from lakestream.contract.values.composing import RowComposer
 from lakestream.model.file_compression import DEFAULT_COMPRESSION, FileCompression
 from lakestream.model.place import FileSpan
 from lakestream.storage.records.decode import decode_batches
@@ -13,6 +14,7 @@ from lakestream.storage.records.encode import encode_batches
 from lakestream.storage.records.header import Codec, read_header
 from lakestream.storage.records.run import Run
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor
+from lakestream.storage.tablefile.read.appended import AppendedFiles
 from lakestream.storage.tablefile.read.encoded import Encoding
 from lakestream.storage.tablefile.read.loading import TableFiles
 from lakestream.storage.tablefile.read.reader import TableFileReader
@@ -68,7 +70,10 @@ class Bench:
         self.metrics = Counted()
         threads = threads or InlineThreads()
         self.files = TableFiles(self.objects, threads, self.tasks, self.metrics, footer_bytes_max=1 << 24)
-        self.reader = TableFileReader(self.files, threads, self.tasks, cache_bytes_max=cache_bytes_max)
+        appended = AppendedFiles(
+            self.objects, threads, self.tasks, self.metrics, RowComposer(), cache_bytes_max=cache_bytes_max
+        )
+        self.reader = TableFileReader(self.files, appended, threads, self.tasks, cache_bytes_max=cache_bytes_max)
 
 
 def with_files(files: dict[str, bytes], work: Callable[[Bench], Awaitable[T]], *, cache_bytes_max: int = 1 << 26) -> T:

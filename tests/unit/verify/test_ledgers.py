@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from lakestream.catalog.commits.summaries import JOB, LEDGER, LEDGER_HASH
+from lakestream.table.verify.appended import NOTHING_APPENDED
 from lakestream.table.verify.ledgers import (
     FoundLedger,
     LedgerFile,
@@ -37,13 +38,15 @@ def ledger(start: int, end: int, *, path: str = "f", rows: int = 10) -> FoundLed
     ],
 )
 def test_gaps_and_overlaps_are_found(ranges: list[tuple[int, int]], log_start: int, problem: str | None) -> None:
-    found = list(chain_problems([ledger(*each) for each in ranges], is_whole=True, log_starts={0: log_start}))
+    found = list(
+        chain_problems([ledger(*each) for each in ranges], NOTHING_APPENDED, is_whole=True, log_starts={0: log_start})
+    )
     assert (problem is None) == (not found)
     assert problem is None or problem in found[0]
 
 
 def test_a_chain_whose_beginning_has_expired_starts_anywhere() -> None:
-    assert list(chain_problems([ledger(5, 10)], is_whole=False, log_starts={})) == []
+    assert list(chain_problems([ledger(5, 10)], NOTHING_APPENDED, is_whole=False, log_starts={})) == []
 
 
 @pytest.mark.parametrize(
@@ -57,7 +60,7 @@ def test_a_chain_whose_beginning_has_expired_starts_anywhere() -> None:
     ],
 )
 def test_ledgers_and_manifests_must_agree(files: list[DataFileRow], log_start: int, problem: str | None) -> None:
-    found = list(file_problems([ledger(0, 10)], files, is_whole=True, log_starts={0: log_start}))
+    found = list(file_problems([ledger(0, 10)], files, NOTHING_APPENDED, is_whole=True, log_starts={0: log_start}))
     assert (problem is None) == (not found)
     assert problem is None or problem in found[0]
 
@@ -103,17 +106,17 @@ def merge(replaces: set[str], *, path: str = "m", rows: int = 20) -> FoundLedger
 def test_a_merge_explains_why_files_are_gone_and_where_another_came_from() -> None:
     ledgers = [ledger(0, 10, path="f"), ledger(10, 20, path="g"), merge({"f", "g"}), ledger(20, 30, path="h")]
     files = [DataFileRow("m", 20, 1), DataFileRow("h", 10, 1)]
-    assert list(file_problems(ledgers, files, is_whole=True, log_starts={})) == []
-    assert list(chain_problems(ledgers, is_whole=True, log_starts={})) == []
-    missing = list(file_problems(ledgers, files[1:], is_whole=True, log_starts={}))
+    assert list(file_problems(ledgers, files, NOTHING_APPENDED, is_whole=True, log_starts={})) == []
+    assert list(chain_problems(ledgers, NOTHING_APPENDED, is_whole=True, log_starts={})) == []
+    missing = list(file_problems(ledgers, files[1:], NOTHING_APPENDED, is_whole=True, log_starts={}))
     assert len(missing) == 1 and missing[0].startswith("m is in a ledger")
-    unexplained = list(file_problems(ledgers[:2], files[:1], is_whole=True, log_starts={}))
+    unexplained = list(file_problems(ledgers[:2], files[:1], NOTHING_APPENDED, is_whole=True, log_starts={}))
     assert len(unexplained) == 3
 
 
 def test_a_merge_that_loses_rows_is_found() -> None:
     ledgers = [ledger(0, 10, path="f"), ledger(10, 20, path="g"), merge({"f", "g"}, rows=19)]
-    (problem,) = file_problems(ledgers, [DataFileRow("m", 19, 1)], is_whole=True, log_starts={})
+    (problem,) = file_problems(ledgers, [DataFileRow("m", 19, 1)], NOTHING_APPENDED, is_whole=True, log_starts={})
     assert "20 rows into files of 19 rows" in problem
 
 

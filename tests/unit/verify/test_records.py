@@ -5,6 +5,7 @@ import pyarrow as pa
 
 from lakestream.storage.records.decode import SCHEMA
 from lakestream.storage.records.encode import encode_batches
+from lakestream.table.verify.appended import NOTHING_APPENDED
 from lakestream.table.verify.digest import Digests, add_hashes
 from lakestream.table.verify.hashing import record_hashes
 from lakestream.table.verify.records import read_topic
@@ -55,20 +56,20 @@ def expected(*batches: pa.RecordBatch, within: Range) -> Digests:
 def test_only_records_of_the_range_count() -> None:
     counted: list[int] = []
     topic = Batches({first: batch_of(first) for first in (0, 10, 20)})
-    side = read_topic(topic, {0: Range(3, 25)}, counted.append)
+    side = read_topic(topic, {0: Range(3, 25)}, NOTHING_APPENDED, counted.append)
     assert side.digests == expected(rows_of(0), rows_of(10), rows_of(20), within=Range(3, 25))
     assert (side.read, side.problems, sum(counted)) == ({0: Range(3, 25)}, [], 22)
 
 
 def test_records_that_are_deleted_while_they_are_read_are_skipped() -> None:
     topic = Batches({first: batch_of(first) for first in (10, 20)}, start=15)
-    side = read_topic(topic, {0: Range(3, 30)}, lambda _: None)
+    side = read_topic(topic, {0: Range(3, 30)}, NOTHING_APPENDED, lambda _: None)
     assert side.digests == expected(rows_of(10), rows_of(20), within=Range(15, 30))
     assert side.problems == []
 
 
 def test_a_topic_that_ends_too_early_is_a_problem() -> None:
-    side = read_topic(Batches({0: batch_of(0)}), {0: Range(0, 20)}, lambda _: None)
+    side = read_topic(Batches({0: batch_of(0)}), {0: Range(0, 20)}, NOTHING_APPENDED, lambda _: None)
     assert side.read == {0: Range(0, 10)}
     [problem] = side.problems
     assert "cannot be read from offset 10 on" in problem
@@ -80,6 +81,6 @@ def test_a_batch_that_cannot_be_read_is_one_row_of_its_bytes() -> None:
     row = {"offset": 10, "timestamp": -1, "key": None, "value": bytes(damaged[PLACE_BYTES:]), "headers": []}
     as_row = pa.RecordBatch.from_pylist([row], schema=SCHEMA)
     topic = Batches({0: batch_of(0), 10: bytes(damaged), 20: batch_of(20)})
-    side = read_topic(topic, {0: Range(0, 30)}, lambda _: None)
+    side = read_topic(topic, {0: Range(0, 30)}, NOTHING_APPENDED, lambda _: None)
     assert side.digests == expected(rows_of(0), as_row, rows_of(20), within=Range(0, 30))
     assert np.sum([digest.records for digest in side.digests.values()]) == 21

@@ -26,6 +26,13 @@ class Restorer(Protocol):
         ...
 
 
+class Composer(Protocol):
+    def compose(self, encoding: str, rows: pa.RecordBatch) -> tuple[pa.Array, pa.Array]:
+        """Keys and values for the rows of a file that another engine wrote, by the text of its encoding. Raises
+        ValueError if rows and encoding do not fit together."""
+        ...
+
+
 class NoTypedValues:
     """A restorer for readers that read only raw topics."""
 

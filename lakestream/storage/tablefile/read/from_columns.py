@@ -22,6 +22,7 @@ from lakestream.storage.records.paged import ValuePage
 from lakestream.storage.tablefile.format.blocks import BadBlocks
 from lakestream.storage.tablefile.format.columns import HEADERS, KEY, OFFSET, TIMESTAMP, VALUE
 from lakestream.storage.tablefile.format.errors import MalformedTableFile
+from lakestream.storage.tablefile.format.file_stretch import FileStretch
 from lakestream.storage.tablefile.format.footer import FileFooter
 from lakestream.storage.tablefile.format.typed import Restorer
 from lakestream.storage.tablefile.read.group_bytes import RECORD_COLUMNS, GroupBytes
@@ -88,7 +89,7 @@ def _others(footer: FileFooter, wanted: GroupBytes, table: pa.Table) -> pa.Recor
             _column(table, OFFSET),
             pa.array(_millis(_column(table, TIMESTAMP))),
             _column(table, KEY) if KEY in wanted.columns else pa.nulls(table.num_rows, pa.binary()),
-            _column(table, HEADERS) if HEADERS in wanted.columns else _no_headers(table.num_rows),
+            _column(table, HEADERS) if HEADERS in wanted.columns else no_headers(table.num_rows),
         ],
         schema=_OTHERS_SCHEMA,
     )
@@ -170,7 +171,7 @@ def _check_bytes(footer: FileFooter, wanted: GroupBytes, data: Bytes) -> None:
 def _read(footer: FileFooter, wanted: GroupBytes, data: Bytes) -> pa.Table:
     """Read columns from bytes whose checksums were checked."""
     try:
-        source = pa.PythonFile(_Stretch(data, wanted.at), mode="r")
+        source = pa.PythonFile(FileStretch(data, wanted.at), mode="r")
         file = pq.ParquetFile(source, metadata=footer.metadata, pre_buffer=False)
         table = file.read_row_group(wanted.group, columns=list(wanted.columns), use_threads=False)
     except (pa.ArrowException, OSError) as error:
@@ -182,49 +183,6 @@ def _damaged(footer: FileFooter, wanted: GroupBytes, error: Exception) -> Malfor
     return MalformedTableFile(
         f"row group {wanted.group} of table file {footer.path} is damaged: {error}. Restore the object"
     )
-
-
-class _Stretch:
-    """A file-like object that has only the bytes from `at` on."""
-
-    closed = False
-
-    def __init__(self, data: Bytes, at: int) -> None:
-        self._data = pa.py_buffer(data)
-        self._at = at
-        self._position = 0
-
-    def seek(self, position: int, whence: int = 0) -> int:
-        base = (0, self._position, self._at + self._data.size)[whence]
-        self._position = base + position
-        return self._position
-
-    def tell(self) -> int:
-        return self._position
-
-    def read_buffer(self, length: int) -> pa.Buffer:
-        start = self._position - self._at
-        if not 0 <= start <= self._data.size:
-            raise OSError(f"byte {self._position} lies outside of the row group")
-        piece = self._data.slice(start, min(length, self._data.size - start))
-        self._position += piece.size
-        return piece
-
-    def read(self, length: int) -> bytes:
-        content: bytes = self.read_buffer(length).to_pybytes()
-        return content
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return False
-
-    def close(self) -> None:
-        pass
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:
@@ -240,7 +198,7 @@ def _millis(times: pa.Array) -> NDArray[np.int64]:
     return millis
 
 
-def _no_headers(rows: int) -> pa.Array:
+def no_headers(rows: int) -> pa.Array:
     nothing = pa.array([], SCHEMA.field("headers").type.value_type)
     lists = pa.py_buffer(np.zeros(rows + 1, np.int32))
     return pa.Array.from_buffers(SCHEMA.field("headers").type, rows, [None, lists], 0, children=[nothing])

@@ -23,6 +23,7 @@ from lakestream.storage.records.run import Run
 from lakestream.storage.tablefile.format.footer import FileFooter, PartitionExtent
 from lakestream.storage.tablefile.read import times
 from lakestream.storage.tablefile.read.answer import TakenBatches, bytes_of
+from lakestream.storage.tablefile.read.appended import AppendedFiles
 from lakestream.storage.tablefile.read.encoded import Encoding, RunRows, encode_in_order, runs_within
 from lakestream.storage.tablefile.read.hole import empty_batch
 from lakestream.storage.tablefile.read.loading import TableFiles
@@ -61,8 +62,11 @@ class _Reading(NamedTuple):
 
 
 class TableFileReader:
-    def __init__(self, files: TableFiles, threads: Threads, tasks: Tasks, *, cache_bytes_max: int) -> None:
+    def __init__(
+        self, files: TableFiles, appended: AppendedFiles, threads: Threads, tasks: Tasks, *, cache_bytes_max: int
+    ) -> None:
         self._files = files
+        self._appended = appended
         self._threads = threads
         rows_bytes_max = cache_bytes_max // ROWS_SHARE
         self._rows: SharedCache[tuple[str, int], pa.RecordBatch] = SharedCache(
@@ -82,6 +86,8 @@ class TableFileReader:
         encoding: Encoding = DEFAULT_ENCODING,
     ) -> Run:
         """Whole batches from the one that holds `offset`: as many as fit, or a single larger one if `at_least_one`."""
+        if span.encoding is not None:
+            return await self._appended.read(span, offset, bytes_max, at_least_one=at_least_one, encoding=encoding)
         reading = _Reading(span, await self._files.footers(span.files), encoding)
         answer = TakenBatches(offset, bytes_max, at_least_one=at_least_one)
         while answer.next_offset <= span.last_offset:
@@ -105,6 +111,8 @@ class TableFileReader:
 
     async def by_time(self, span: FileSpan, timestamp_ms: int, from_offset: int) -> RecordAtTime | None:
         """The first record, by offset from `from_offset` on, whose time is `timestamp_ms` or later."""
+        if span.encoding is not None:
+            return self._appended.by_time(span, timestamp_ms, from_offset)
         found = [
             await self._by_time(footer, span.partition, timestamp_ms, from_offset)
             for footer in await self._files.footers(span.files)
@@ -113,6 +121,8 @@ class TableFileReader:
 
     async def max_timestamp(self, span: FileSpan, from_offset: int) -> RecordAtTime | None:
         """The record with the greatest time from `from_offset` on; the first one if several have it."""
+        if span.encoding is not None:
+            return self._appended.by_time(span, span.max_timestamp_ms, from_offset)
         greatest = [
             await self._latest(footer, extent, from_offset)
             for footer in await self._files.footers(span.files)
