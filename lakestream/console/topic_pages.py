@@ -179,7 +179,7 @@ def _quarantine_query(table: str) -> str:
     """A query that shows what is set aside, and why."""
     namespace, _, name = table.rpartition(".")
     return (
-        'SELECT "partition", "offset", "timestamp", "error", "key", "value"\n'
+        "SELECT __partition, __offset, __timestamp, __error, __key, __value\n"
         f'FROM lake."{namespace}"."{name}__quarantine" ORDER BY 1, 2 LIMIT 100'
     )
 

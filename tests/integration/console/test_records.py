@@ -51,10 +51,10 @@ def test_records_are_found_by_their_time(http: httpx.Client) -> None:
 
 
 def test_records_are_filtered_by_what_they_contain(http: httpx.Client) -> None:
-    found = look(http, contains="w2")
+    found = look(http, text="w2")
     assert [one["offset"] for one in found["records"]] == [2, *range(20, 30)]
     assert found["scanned"] == 30
-    page = http.get("/console/topics/numbers", params={"contains": "w2", "offset": 0, "limit": 20}).text
+    page = http.get("/console/topics/numbers", params={"text": "w2", "offset": 0, "limit": 20}).text
     assert "w29" in page and "w19" not in page
 
 

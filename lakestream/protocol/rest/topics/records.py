@@ -1,6 +1,6 @@
 """/admin/topics/{name}/records: a few records, decoded beside their bytes, with the place that served each.
 
-    ?partition=0&offset=12 | &time_ms=1700000000000 | (neither: the last ones)  &limit=50&contains=words
+    ?partition=0&offset=12 | &time_ms=1700000000000 | (neither: the last ones)  &limit=50&text=words
 
 Long keys, values and headers are cut, and say how long they are.
 """
@@ -33,7 +33,7 @@ def records_ask(request: Request) -> RecordsAsk:
         offset=asked_number(request, "offset"),
         time_ms=asked_number(request, "time_ms"),
         limit=asked_number(request, "limit") or 50,
-        contains=request.query_params.get("contains", "")[:200],
+        contains=request.query_params.get("text", "")[:200],
     )
 
 
