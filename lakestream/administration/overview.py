@@ -15,6 +15,7 @@ from lakestream.administration.wal import WalAtRest, WalStatus
 from lakestream.metadata.store import MetadataStore, PartitionSize
 from lakestream.model.broker import LiveBroker
 from lakestream.model.place import Tail
+from lakestream.model.profile import FlushCost
 from lakestream.model.topic import PartitionId, Topic
 
 
@@ -53,6 +54,8 @@ class ClusterStatus:
     brokers: tuple[BrokerStatus, ...]
     pipeline: PipelineState
     wal: WalStatus
+    flush_costs: tuple[FlushCost, ...]
+    """By profile, of all live brokers since they started."""
     topics: tuple[TopicStatus, ...]
     """In the order of their names."""
 
@@ -84,6 +87,7 @@ class Overview:
             brokers=brokers,
             pipeline=await self._processes.pipeline(),
             wal=await self._wal.status(),
+            flush_costs=await self._processes.flush_costs(live),
             topics=await self.of_topics(topics, live, check_files=check_files),
         )
 

@@ -14,6 +14,7 @@ from lakestream.broker.losses import Loss
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import LiveBroker
 from lakestream.model.errors import LakestreamError
+from lakestream.model.profile import FlushCost, Profile
 
 PIPELINE = "pipeline"
 """The name of this part among those that may be ready or not."""
@@ -28,6 +29,10 @@ class BrokerAnswers(Protocol):
 
     async def losses(self, broker: LiveBroker) -> Sequence[Loss]:
         """Records that the broker could not read lately. Empty if the broker does not answer."""
+        ...
+
+    async def flush_costs(self, broker: LiveBroker) -> Sequence[FlushCost]:
+        """What the broker's flushes have cost, by profile. Empty if the broker does not answer."""
         ...
 
 
@@ -61,6 +66,11 @@ class LiveProcesses:
         found = await asyncio.gather(*map(self._answers.losses, brokers))
         return list({(loss.partition, loss.offset): loss for losses in found for loss in losses}.values())
 
+    async def flush_costs(self, brokers: Iterable[LiveBroker]) -> tuple[FlushCost, ...]:
+        """What the flushes of all brokers have cost, by profile."""
+        found = await asyncio.gather(*map(self._answers.flush_costs, brokers))
+        return tuple(_total(profile, [cost for costs in found for cost in costs]) for profile in Profile)
+
     async def readiness(self) -> Mapping[str, str | None]:
         """The problem of the metadata store, of each live broker and of the pipeline; None for a part that is ready."""
         try:
@@ -70,3 +80,14 @@ class LiveProcesses:
         found = {f"broker-{one.broker.id}": one.problem for one in await self.statuses(brokers)}
         nobody = {"broker": "no broker is alive; start one with `lakestream broker`"}
         return {"metadata": None, **(found or nobody), PIPELINE: (await self.pipeline()).problem}
+
+
+def _total(profile: Profile, costs: Iterable[FlushCost]) -> FlushCost:
+    own = [cost for cost in costs if cost.profile == profile]
+    return FlushCost(
+        profile=profile,
+        puts=sum(cost.puts for cost in own),
+        put_bytes=sum(cost.put_bytes for cost in own),
+        inline_flushes=sum(cost.inline_flushes for cost in own),
+        inline_bytes=sum(cost.inline_bytes for cost in own),
+    )

@@ -16,6 +16,8 @@ OVERDUE_SHOWN_MAX = 100
 class WalStatus:
     bytes: int
     bytes_over_one_copy: int
+    inline_bytes: int
+    """Further bytes that lie in the metadata store, and in no object yet."""
     grace_ms: int
     overdue_segments: tuple[SegmentId, ...]
     """Segments that are past their grace and still exist."""
@@ -32,6 +34,7 @@ class WalAtRest:
         return WalStatus(
             bytes=size.bytes,
             bytes_over_one_copy=max(0, size.bytes - size.needed_bytes),
+            inline_bytes=size.inline_bytes,
             grace_ms=self._grace_ms,
             overdue_segments=tuple(overdue),
         )

@@ -30,6 +30,7 @@ from lakestream.settings.model import GroupSettings, Settings
 from lakestream.storage.garbage.duties import garbage_limits
 from lakestream.storage.records.warm import warm
 from lakestream.storage.wal.flusher import WalLimits
+from lakestream.storage.wal.inline_budget import InlineLimits
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
@@ -160,6 +161,12 @@ def _limits(settings: Settings, objects: ObjectStore) -> BrokerLimits:
             linger_seconds=settings.wal.linger_ms / 1000,
             puts_per_second=settings.wal.puts_per_second or by_store,
             uploads_max=settings.wal.uploads_in_flight,
+            inline=InlineLimits(
+                flush_bytes_max=settings.wal.inline_bytes_max,
+                bytes_per_second=settings.wal.inline_bytes_per_second,
+                at_rest_bytes_max=settings.wal.inline_bytes_at_rest_max,
+                move_seconds=settings.wal.inline_move_ms / 1000,
+            ),
         ),
         garbage=garbage_limits(settings.wal.grace_ms),
         groups=_group_limits(settings.group),

@@ -1,5 +1,5 @@
-"""A broker's own HTTP pages: health (it holds its lease, the metadata store answers), metrics, unreadable records, and
-the groups that it coordinates."""
+"""A broker's own HTTP pages: health (it holds its lease, the metadata store answers), metrics, unreadable records, the
+cost of flushes, and the groups that it coordinates."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,9 +15,10 @@ from lakestream.broker.losses import Loss, Losses
 from lakestream.broker.metrics import Metrics
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
+from lakestream.protocol.rest.broker_pages.flushes import flushes_route
+from lakestream.protocol.rest.broker_pages.losses import losses_route
 from lakestream.protocol.rest.groups.of_broker import broker_group_routes
 from lakestream.protocol.rest.health import READY, health_routes
-from lakestream.protocol.rest.losses import losses_route
 from lakestream.protocol.rest.routing import AccessRoute
 
 
@@ -41,6 +42,7 @@ class Health:
         return [
             *health_routes(self._parts, self._exposition),
             losses_route(self._kept_losses),
+            flushes_route(self._metrics.flush_costs),
             *broker_group_routes(lambda: self._groups),
         ]
 

@@ -5,6 +5,7 @@ one place that knows how the parts fit together, for serving processes and simul
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from lakestream.access.authorizer import AccessPolicy, Authorizer
@@ -22,14 +23,21 @@ from lakestream.broker.topics import Topics
 from lakestream.broker.value_gate import ValueGate
 from lakestream.broker.wakeups import Wakeups
 from lakestream.contract.values.checking.checks import ValueChecks
+from lakestream.metadata.open import is_embedded
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerSpec
+from lakestream.model.profile import Profile
 from lakestream.storage.cache.segment_cache import CacheMetrics, SegmentCache
 from lakestream.storage.garbage.duties import Duties, GarbageLimits, GarbageMetrics
 from lakestream.storage.index.index import Index
 from lakestream.storage.reader.segment_reader import ReadMetrics
 from lakestream.storage.tablefile.read.loading import TableReadMetrics
 from lakestream.storage.wal.flusher import FlushMetrics, Wal, WalLimits
+from lakestream.storage.wal.held_bytes import HeldBytes
+from lakestream.storage.wal.inline_budget import InlineBudget
+from lakestream.storage.wal.lanes import WalLanes
+from lakestream.storage.wal.mover import MoveMetrics, Mover
+from lakestream.storage.wal.moving import Moving
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.store import ObjectStore
@@ -55,7 +63,9 @@ class BrokerLimits:
     access: AccessPolicy = field(default_factory=AccessPolicy)
 
 
-class BrokerMetrics(FlushMetrics, CacheMetrics, ReadMetrics, TableReadMetrics, FetchMetrics, GarbageMetrics, Protocol):
+class BrokerMetrics(
+    FlushMetrics, MoveMetrics, CacheMetrics, ReadMetrics, TableReadMetrics, FetchMetrics, GarbageMetrics, Protocol
+):
     """The metrics of all parts of the broker."""
 
 
@@ -66,7 +76,8 @@ class Broker:
     store: MetadataStore
     cluster: Cluster
     directory: Directory
-    wal: Wal
+    wal: WalLanes
+    moving: Moving
     producing: Producing
     fetching: Fetching
     offsets: Offsets
@@ -86,6 +97,7 @@ class Broker:
         if self.limits.access.is_needed:
             await self.authorizer.start()
         self.wal.start()
+        self.moving.start()
         self.wakeups.start()
         self.duties.start()
         self.groups.start()
@@ -130,7 +142,9 @@ async def build_broker(
     wakeups = Wakeups(store, clock, tasks)
     directory = Directory(store, clock, tasks)
     cluster = Cluster(spec=spec, cluster_id=cluster_id, ttl_ms=limits.lease_ms, store=store, clock=clock, tasks=tasks)
-    wal = Wal(
+    budget, held = InlineBudget(limits.wal.inline, clock), HeldBytes(limits.wal.held_bytes_max)
+    lane = partial(
+        Wal,
         objects=objects,
         store=store,
         index=index,
@@ -143,6 +157,11 @@ async def build_broker(
         tasks=tasks,
         metrics=metrics,
         on_stored=wakeups.wake,
+        held=held,
+    )
+    wal = WalLanes(
+        fast=lane(inline=budget, profile=Profile.FAST),
+        diskless=lane(inline=budget if is_embedded(store.url) else None, profile=Profile.DISKLESS),
     )
     fetching = Fetching(index, reader, wakeups, clock, metrics)
     return Broker(
@@ -152,6 +171,22 @@ async def build_broker(
         cluster=cluster,
         directory=directory,
         wal=wal,
+        moving=Moving(
+            store=store,
+            mover=Mover(
+                store=store,
+                objects=objects,
+                bytes_max=limits.wal.inline.move_bytes,
+                clock=clock,
+                ids=ids,
+                metrics=metrics,
+            ),
+            budget=budget,
+            limits=limits.wal.inline,
+            holder=f"broker-{spec.id}",
+            clock=clock,
+            tasks=tasks,
+        ),
         producing=Producing(
             directory=directory,
             gate=Gate(

@@ -15,6 +15,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from lakestream.model.group import PartitionLag
+from lakestream.model.profile import FlushCost, Profile
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _BYTES = tuple(float(4**power) for power in range(5, 14))
@@ -23,8 +24,11 @@ _BYTES = tuple(float(4**power) for power in range(5, 14))
 _COUNTERS = {
     "flush_batches": "Record batches made durable.",
     "flush_failures": "Segments that could not be made durable; their producers were told.",
-    "produced_bytes": "Bytes of segments made durable.",
+    "produced_bytes": "Bytes of segments made durable, inline or as objects.",
     "produced_records": "Records made durable.",
+    "inline_moves": "Objects into which inline bytes were moved: one PUT each.",
+    "inline_moved_segments": "Inline flushes whose bytes were moved into objects.",
+    "inline_moved_bytes": "Bytes of the objects into which inline bytes were moved.",
     "fetched_bytes": "Bytes of record batches sent to readers.",
     "fetched_records": "Records sent to readers, counted from the offset they asked for.",
     "cache_hits": "Reads of a segment that were served from memory.",
@@ -40,6 +44,9 @@ _COUNTERS = {
 }
 
 
+_OBJECT, _INLINE = "object", "inline"
+
+
 class Metrics(Collector):
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -48,6 +55,9 @@ class Metrics(Collector):
         self._request_bytes: Counter[str] = Counter()
         self._request_errors: Counter[tuple[str, int]] = Counter()
         self._pauses: Counter[str] = Counter()
+        self._inline_refusals: Counter[str] = Counter()
+        self._flushes: Counter[tuple[str, str]] = Counter()
+        self._flushed_bytes: Counter[tuple[str, str]] = Counter()
         self._connections = 0
         self._cache_bytes = 0
         self._group_lags: Sequence[PartitionLag] = ()
@@ -61,16 +71,49 @@ class Metrics(Collector):
 
     # --- the log ---------------------------------------------------------------------------------
 
-    def flushed(self, *, bytes: int, batches: int, records: int, put_seconds: float, commit_seconds: float) -> None:
+    def flushed(
+        self,
+        *,
+        profile: Profile,
+        bytes: int,
+        batches: int,
+        records: int,
+        put_seconds: float | None,
+        commit_seconds: float,
+    ) -> None:
+        flush = (profile, _OBJECT if put_seconds is not None else _INLINE)
+        self._flushes[flush] += 1
+        self._flushed_bytes[flush] += bytes
         self._counts["flush_batches"] += batches
         self._counts["produced_records"] += records
         self._counts["produced_bytes"] += bytes
         self._flush_bytes.observe(bytes)
-        self._put_seconds.observe(put_seconds)
+        if put_seconds is not None:
+            self._put_seconds.observe(put_seconds)
         self._commit_seconds.observe(commit_seconds)
 
     def flush_failed(self) -> None:
         self._counts["flush_failures"] += 1
+
+    def flush_costs(self) -> list[FlushCost]:
+        return [
+            FlushCost(
+                profile=profile,
+                puts=self._flushes[profile, _OBJECT],
+                put_bytes=self._flushed_bytes[profile, _OBJECT],
+                inline_flushes=self._flushes[profile, _INLINE],
+                inline_bytes=self._flushed_bytes[profile, _INLINE],
+            )
+            for profile in Profile
+        ]
+
+    def inline_refused(self, why: str) -> None:
+        self._inline_refusals[why] += 1
+
+    def inline_moved(self, *, bytes: int, segments: int) -> None:
+        self._counts["inline_moves"] += 1
+        self._counts["inline_moved_segments"] += segments
+        self._counts["inline_moved_bytes"] += bytes
 
     def fetched(self, *, bytes: int, records: int) -> None:
         self._counts["fetched_bytes"] += bytes
@@ -139,6 +182,20 @@ class Metrics(Collector):
             "backpressure_pauses", "Times a socket was not read because too much was held.", ("why",), self._pauses
         )
 
+        places = ("profile", "place")
+        yield _labelled(
+            "flushes",
+            "Flushes, to an object (one PUT each) or inline, into the metadata store with their offsets.",
+            places,
+            self._flushes,
+        )
+        yield _labelled("flushed_bytes", "Bytes of these flushes.", places, self._flushed_bytes)
+        yield _labelled(
+            "inline_refusals",
+            "Small flushes that went to an object, because too many inline bytes were at rest or came in a second.",
+            ("why",),
+            self._inline_refusals,
+        )
         yield self._lag_family()
 
     def _lag_family(self) -> Metric:
@@ -163,7 +220,10 @@ def _counter(name: str, help: str, count: int) -> Metric:
 
 
 def _labelled(
-    name: str, help: str, labels: tuple[str, ...], counts: "Counter[str] | Counter[tuple[str, int]]"
+    name: str,
+    help: str,
+    labels: tuple[str, ...],
+    counts: "Counter[str] | Counter[tuple[str, int]] | Counter[tuple[str, str]]",
 ) -> Metric:
     family = CounterMetricFamily(f"lakestream_{name}", help, labels=labels)
     for key, count in sorted(counts.items()):

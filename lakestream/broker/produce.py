@@ -36,7 +36,7 @@ from lakestream.model.topic import TopicId
 from lakestream.storage.records.errors import InvalidRecord
 from lakestream.storage.records.validate import ValidBatch
 from lakestream.storage.wal.batch import WalBatch
-from lakestream.storage.wal.flusher import Wal
+from lakestream.storage.wal.lanes import WalLanes
 from lakestream.world.objects.store import Buffer
 from lakestream.world.turns import in_turns
 
@@ -83,7 +83,7 @@ class Producing:
     directory: Directory
     gate: Gate
     value_gate: ValueGate
-    wal: Wal
+    wal: WalLanes
 
     def produce(
         self, batches: Sequence[RawBatch], *, by_id: bool = False, zstd_allowed: bool = True
@@ -201,7 +201,8 @@ class _Taking:
                 producer_id=header.producer_id,
                 producer_epoch=header.producer_epoch,
                 base_sequence=header.base_sequence,
-            )
+            ),
+            entry.config.profile,
         )
 
 

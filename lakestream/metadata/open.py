@@ -15,6 +15,11 @@ def one_thread(name: str) -> Threads:
     return ThreadPool(1, name)
 
 
+def is_embedded(url: str) -> bool:
+    """Whether the store that the URL names is a file of this machine: a commit costs an fsync and no round trip."""
+    return url.startswith(SQLITE_SCHEME)
+
+
 async def open_store(url: str, *, clock: Clock, ids: Ids, one_thread: OneThread = one_thread) -> MetadataStore:
     """Ready to use: tables are made, or brought up to date. Raises InvalidSetting, MetadataTooNew, StoreUnavailable.
 

@@ -152,6 +152,26 @@ class WalSettings(SettingsGroup):
         default=3_600_000,
         description="How long an object that nothing refers to any more is kept for readers that still hold its place.",
     )
+    inline_bytes_max: NonNegativeInt = Field(
+        default=128 * KIB,
+        le=MIB,
+        description="A flush of a fast topic up to this size lies in the metadata store, with its offsets, until it is "
+        "moved into an object; with SQLite, of any topic. 0: no flush does.",
+    )
+    inline_bytes_per_second: PositiveInt = Field(
+        default=4 * MIB,
+        description="Inline bytes a second of one broker, above which flushes go to objects.",
+    )
+    inline_bytes_at_rest_max: PositiveInt = Field(
+        default=64 * MIB,
+        description="Inline bytes of all brokers that were not moved yet, above which flushes go to objects.",
+    )
+    inline_move_ms: PositiveInt = Field(
+        default=2_000,
+        ge=100,
+        le=3_600_000,
+        description="Inline bytes are moved into an object when the oldest of them have lain so long.",
+    )
     cache_bytes: NonNegativeInt = Field(default=256 * MIB, description="Memory for recently written and read segments.")
 
 

@@ -8,6 +8,8 @@ from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.contract.topic.growing import GrowingContracts
 from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.store import MetadataStore
+from lakestream.storage.wal.inline_budget import InlineLimits
+from lakestream.storage.wal.mover import Mover
 from lakestream.table.compaction.commit import Committer
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.rounds import Rewriter, Rewriting, WorkersObjects
@@ -66,6 +68,9 @@ def build_pipeline(
     committer = Committer(store=store, objects=objects, locations=locations, commits=commits, clock=clock)
     return Pipeline(
         store=store,
+        mover=Mover(
+            store=store, objects=objects, bytes_max=InlineLimits().move_bytes, clock=clock, ids=ids, metrics=counted
+        ),
         locations=locations,
         tables=TopicTables(store, commits),
         rewriting=rewriting,

@@ -21,6 +21,9 @@ _COUNTERS = {
     "unread_keys": "Keys that broke their format; their records are rows, and their columns of keys are null.",
     "compacted_bytes": "Bytes of WAL that became rows.",
     "written_bytes": "Bytes of table files written.",
+    "inline_moves": "Objects into which the pipeline moved inline bytes, so that its workers read objects alone.",
+    "inline_moved_segments": "Inline flushes whose bytes the pipeline moved into objects.",
+    "inline_moved_bytes": "Bytes of the objects into which the pipeline moved inline bytes.",
     "trimmed_files": "Data files that left tables because retention had passed.",
     "dropped_tables": "Tables deleted with their topics.",
     "merged_files": "Data files that were merged into fewer, larger ones.",
@@ -59,6 +62,11 @@ class PipelineMetrics(Collector):
         self._counts["unread_keys"] += unread_keys
         self._counts["compacted_bytes"] += wal_bytes
         self._counts["written_bytes"] += written_bytes
+
+    def inline_moved(self, *, bytes: int, segments: int) -> None:
+        self._counts["inline_moves"] += 1
+        self._counts["inline_moved_segments"] += segments
+        self._counts["inline_moved_bytes"] += bytes
 
     def job_dropped(self) -> None:
         self._counts["dropped_jobs"] += 1

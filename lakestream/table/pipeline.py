@@ -20,6 +20,7 @@ from lakestream.model.configs.topic_config import typed_topic_config
 from lakestream.model.errors import Fenced, LakestreamError, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob
 from lakestream.model.topic import TopicId
+from lakestream.storage.wal.mover import Mover
 from lakestream.table.compaction.commit import BegunJob, Committer
 from lakestream.table.compaction.plan import PlanLimits, PlannedJob, due_debts, plan_jobs
 from lakestream.table.compaction.rounds import JobWork, Rewriting, RewrittenJob
@@ -63,6 +64,7 @@ class Pipeline:
         self,
         *,
         store: MetadataStore,
+        mover: Mover,
         locations: TableObjects,
         tables: TopicTables,
         rewriting: Rewriting,
@@ -80,6 +82,7 @@ class Pipeline:
         ids: Ids,
     ) -> None:
         self._store = store
+        self._mover = mover
         self._locations = locations
         self._tables = tables
         self._rewriting = rewriting
@@ -162,6 +165,8 @@ class Pipeline:
     async def _plan(self, due: Sequence[Debt]) -> list[PlannedJob]:
         if not due:
             return []
+        # The debts were read before, so all that they count lies in objects afterwards.
+        await self._mover.move_until(await self._store.now_ms())
         spans = await self._store.jobs.untabled_spans(
             [debt.partition for debt in due], self._limits.spans_each_max(len(due))
         )

@@ -1,6 +1,6 @@
 """Real processes, real clients, `kill -9` at random moments: nothing acknowledged is lost, nothing is doubled.
 
-    idempotent producers write all the time -> 20 times: kill a broker, or everything, and start again
+    idempotent producers write all the time -> 20 times: change the topic's profile; kill a broker, or everything
     -> everyone finishes -> read all of it -> hold it against what was acknowledged
 
 Two brokers share one SQLite file and one folder of objects, so a producer's retries go from one to the other.
@@ -17,8 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic
 
+from lakestream.model.profile import PROFILE, Profile
 from tests.ports import free_address
 
 from .up_process import Up
@@ -148,6 +149,7 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_doubled_through_kills(tmp_p
         writers = [Writer(lakestream.kafka, number) for number in range(PRODUCERS)]
         for round in range(1, ROUNDS + 1):
             time.sleep(rng.uniform(0.1, 0.8))
+            _change_profile(lakestream.kafka, rng.choice(list(Profile)))
             if round % EVERYTHING_EVERY:
                 lakestream.kill_a_broker(rng)
             else:
@@ -188,6 +190,15 @@ def _check_order(read: dict[Place, str], seed: str) -> None:
 def _create_topic(kafka: str) -> None:
     admin = AdminClient({"bootstrap.servers": kafka, "log_level": 0})
     admin.create_topics([NewTopic("t", num_partitions=PARTITIONS)])["t"].result(timeout=30)
+
+
+def _change_profile(kafka: str, profile: Profile) -> None:
+    """While it is written to. A broker that was killed just now does not answer: then it stays as it is."""
+    admin = AdminClient({"bootstrap.servers": kafka, "log_level": 0})
+    entry = ConfigEntry(PROFILE, profile.value, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ConfigResource.Type.TOPIC, "t", incremental_configs=[entry])
+    with suppress(KafkaException):
+        admin.incremental_alter_configs([resource], request_timeout=2.0)[resource].result(timeout=5)
 
 
 def _read_all(kafka: str) -> dict[Place, str]:

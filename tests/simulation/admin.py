@@ -1,4 +1,4 @@
-"""An administrator: deletes records, deletes topics and makes them anew, adds partitions, changes retention.
+"""An administrator: deletes records, deletes topics and makes them anew, adds partitions, changes configs.
 
 It asks any broker and does not mind refusals: with a store that loses answers, an administrator tries again.
 """
@@ -14,6 +14,7 @@ from lakestream.broker.topics import HIGH_WATERMARK, NewTopic
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
 from lakestream.model.errors import LakestreamError, TopicExists, UnknownTopic
+from lakestream.model.profile import PROFILE, Profile
 
 from .network import Disconnected
 from .site import Site
@@ -53,7 +54,12 @@ class Administrator:
             await self._delete(name)
 
     async def run(self, seconds: float) -> None:
-        acts = [self._delete_records] * 4 + [self._recreate, self._add_partition, self._set_retention]
+        acts = [self._delete_records] * 4 + [
+            self._recreate,
+            self._add_partition,
+            self._set_retention,
+            self._set_profile,
+        ]
         while True:
             await asyncio.sleep(self._rng.expovariate(1 / seconds))
             with suppress(LakestreamError, Disconnected):
@@ -114,6 +120,14 @@ class Administrator:
         )
         if edit.operation is ConfigOperation.SET:
             self._retained.add(name)  # from now on, also of partitions made later
+
+        async def configure(broker: Broker) -> None:
+            await broker.topics.edit_config(await broker.directory.find(name), [edit])
+
+        await self._ask("configure", f"{name} {edit.name}={edit.value}", configure)
+
+    async def _set_profile(self, name: str) -> None:
+        edit = ConfigEdit(ConfigOperation.SET, PROFILE, self._rng.choice(list(Profile)))
 
         async def configure(broker: Broker) -> None:
             await broker.topics.edit_config(await broker.directory.find(name), [edit])

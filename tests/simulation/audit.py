@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from lakestream.metadata.store import MetadataStore, ViewAsk
-from lakestream.model.place import FileSpan, PartitionView, SegmentId, Span, Tail
+from lakestream.model.place import FileSpan, PartitionView, SegmentId, Span, Tail, is_inline
 from lakestream.model.topic import PartitionId, Topic
 from lakestream.storage.wal.segment import segment_key
 from lakestream.world.objects.memory import MemoryObjects
@@ -62,8 +62,10 @@ class Audit:
         self._tails: dict[PartitionId, Tail] = {}
 
     async def look(self) -> None:
+        seen_partitions = await all_partitions(self._store)
         sizes = {info.key: info.bytes async for info in self._objects.list("")}
-        for seen in await all_partitions(self._store):
+        sizes |= await self._inline_sizes(seen_partitions)
+        for seen in seen_partitions:
             self._check_tail(seen)
             self._check_cover(seen.partition, seen.view)
             self._check_objects(seen.partition, seen.view, sizes)
@@ -71,6 +73,20 @@ class Audit:
             self._verdict.holds(
                 counted == seen.bytes, "a partition counts its bytes", seen.partition, counted, seen.bytes
             )
+
+    async def _inline_sizes(self, seen_partitions: list[Seen]) -> dict[str, int]:
+        """Sizes of the inline segments that spans lie in, by the keys that they would have as objects. Others hold
+        nothing: the store frees them with their last span."""
+        segments = {
+            span.segment
+            for seen in seen_partitions
+            for span in seen.view.spans
+            if isinstance(span, Span) and is_inline(span.segment)
+        }
+        found = await self._store.inline.read(sorted(segments))
+        at_rest = await self._store.inline.at_rest()
+        self._verdict.holds(at_rest.segments == len(segments), "inline bytes go with their last span", at_rest)
+        return {segment_key(segment): len(data) for segment, data in found.items()}
 
     def _check_tail(self, seen: Seen) -> None:
         partition, tail = seen.partition, seen.view.tail

@@ -7,8 +7,23 @@ class CountingMetrics:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
 
-    def flushed(self, *, bytes: int, batches: int, records: int, put_seconds: float, commit_seconds: float) -> None:
-        self._trace.events["flushed"] += 1
+    def flushed(
+        self,
+        *,
+        profile: str,
+        bytes: int,
+        batches: int,
+        records: int,
+        put_seconds: float | None,
+        commit_seconds: float,
+    ) -> None:
+        self._trace.events["flushed inline" if put_seconds is None else "flushed"] += 1
+
+    def inline_refused(self, why: str) -> None:
+        self._trace.events[f"too many inline bytes {why}"] += 1
+
+    def inline_moved(self, *, bytes: int, segments: int) -> None:
+        self._trace.events["inline bytes moved"] += 1
 
     def flush_failed(self) -> None:
         self._trace.events["flush failed"] += 1

@@ -5,6 +5,7 @@ name -> (the mix of faults that should expose it, what to break)
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,7 +15,7 @@ from lakestream.metadata.rules import placing
 from lakestream.metadata.rules.sequencing import judge
 from lakestream.metadata.sqlite import committing
 from lakestream.metadata.store import MetadataStore
-from lakestream.metadata.verbs import dropping
+from lakestream.metadata.verbs import dropping, inline
 from lakestream.metadata.verbs.garbage import GarbageVerbs
 from lakestream.metadata.verbs.running import reads
 from lakestream.metadata.verbs.steps import Steps, all_rows, changed
@@ -25,7 +26,7 @@ from lakestream.storage.garbage import duties
 from lakestream.storage.index.index import Index
 from lakestream.storage.reader import placed
 from lakestream.storage.records.header import HEADER_BYTES
-from lakestream.storage.wal import receipts
+from lakestream.storage.wal import mover, receipts
 from lakestream.storage.wal.flusher import Wal
 from lakestream.storage.wal.receipts import Receipts
 from lakestream.storage.wal.segment import BATCHES_AT, Receipt, segment_key, segment_of_key
@@ -177,6 +178,26 @@ def _receipts_tell_where_the_segment_began(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(receipts, "_receipt", receipt)
 
 
+def _moved_bytes_lie_a_byte_further(patch: pytest.MonkeyPatch) -> None:
+    true = mover.laid_out
+
+    def laid_out(*args: Any, **named: Any) -> Any:
+        parts, move = true(*args, **named)
+        return parts, replace(move, spans=[span._replace(at=span.at + 1) for span in move.spans])
+
+    patch.setattr(mover, "laid_out", laid_out)
+
+
+def _a_move_frees_all_inline_bytes(patch: pytest.MonkeyPatch) -> None:
+    """And not only those that no span refers to any more."""
+
+    def release_all(span_counts: Mapping[str, int]) -> Steps[None]:
+        yield from dropping.release(span_counts)
+        yield from changed("DELETE FROM inline_segment")
+
+    patch.setattr(inline, "release", release_all)
+
+
 LOG_MUTANTS: Mapping[str, Mutant] = {
     "a repeated commit is placed again": Mutant("lossy store", _a_repeated_commit_is_placed_again),
     "a broker without lease may commit": Mutant("zombies", _a_broker_without_lease_may_commit),
@@ -193,6 +214,8 @@ LOG_MUTANTS: Mapping[str, Mutant] = {
     "receipts of a failed flush are lost": Mutant("lossy objects", _receipts_of_a_failed_flush_are_lost),
     "receipts tell where the segment began": Mutant("movers", _receipts_tell_where_the_segment_began),
     "a refused batch does not split its span": Mutant("movers", _a_refused_batch_does_not_split_its_span),
+    "moved bytes lie a byte further": Mutant("movers", _moved_bytes_lie_a_byte_further),
+    "a move frees all inline bytes": Mutant("movers", _a_move_frees_all_inline_bytes),
     "log-append time is not shown": Mutant("log append", _log_append_time_is_not_shown),
     "a commit that was not answered is acknowledged": Mutant(
         "lossy store", _a_commit_that_was_not_answered_is_acknowledged

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerLease
-from lakestream.model.errors import BrokerFenced, ObjectMissing
+from lakestream.model.errors import BrokerFenced, ObjectMissing, SegmentAbandoned
+from lakestream.model.inline import InlineMove
 from lakestream.model.job import CompactionLease, JobCommit
 from lakestream.model.place import SegmentId
 from lakestream.model.segment import Abandoned, BatchStatus, Committed, SegmentCommit, SegmentFate
@@ -73,6 +74,8 @@ class Witness:
                 return await self._commit(act, args[0])
             case "commit_job" if self.tables is not None:
                 return await self.tables.commit(act, args[0])
+            case "move":
+                return await self._move(act, args[0], who)
             case "delete_records":
                 self.deletions_asked[args[0]] = max(args[1], self.deletions_asked.get(args[0], 0))
         answer = await act(*args, **kwargs)
@@ -135,6 +138,19 @@ class Witness:
         self._decided(commit.segment, fate)
         return fate
 
+    async def _move(self, act: Callable[..., Awaitable[None]], move: InlineMove, who: str) -> None:
+        """The object is there before any span lies in it."""
+        self.committed_by[move.segment] = who
+        is_open = bool(await self._store.unknown_segments([move.segment]))
+        try:
+            await act(move)
+        except SegmentAbandoned:
+            self._trace.events["move found it abandoned"] += 1
+            raise
+        self._decided(move.segment, Committed(results=()))
+        if is_open and move.segment in await referenced_segments(self._store):
+            await self._check_size(move.segment, move.bytes)
+
     def _count(self, fate: SegmentFate) -> None:
         if isinstance(fate, Committed):
             self._trace.events.update(result.status.name for result in fate.results)
@@ -149,13 +165,21 @@ class Witness:
         self._verdict.holds(same, "a segment has one fate", segment, known, "then", fate)
 
     async def _check_object(self, commit: SegmentCommit, fate: Committed) -> None:
-        if any(result.status is BatchStatus.STORED for result in fate.results):
-            try:
-                content = await self._objects.get(segment_key(commit.segment))
-            except ObjectMissing:
-                self._verdict.breaks("every referenced object exists", commit.segment, "was committed without object")
-                return
-            self._verdict.holds(len(content) == commit.bytes, "a segment is whole", commit.segment)
+        if not any(result.status is BatchStatus.STORED for result in fate.results):
+            return
+        if commit.inline is not None:
+            held = await self._store.inline.read([commit.segment])
+            self._verdict.holds(held == {commit.segment: commit.inline}, "a segment is whole", commit.segment)
+        else:
+            await self._check_size(commit.segment, commit.bytes)
+
+    async def _check_size(self, segment: SegmentId, size: int) -> None:
+        try:
+            content = await self._objects.get(segment_key(segment))
+        except ObjectMissing:
+            self._verdict.breaks("every referenced object exists", segment, "was committed without object")
+            return
+        self._verdict.holds(len(content) == size, "a segment is whole", segment)
 
     # --- deletions -------------------------------------------------------------------------------
 

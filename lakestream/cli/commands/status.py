@@ -32,15 +32,38 @@ def status(
     )
     print()
     print_table(
-        ["topic", ">partitions", ">records", ">bytes"],
-        [(t["name"], len(t["partitions"]), t["records"], in_units(t["bytes"])) for t in found["topics"]],
+        ["topic", ">partitions", ">records", ">bytes", "profile"],
+        [(t["name"], len(t["partitions"]), t["records"], in_units(t["bytes"]), t["profile"]) for t in found["topics"]],
     )
     print()
+    _print_flushes(found)
     _print_tables(found)
     for topic in found["topics"]:
         _say_what_is_missing(topic)
     if check_files and not any(topic["missing_files"] for topic in found["topics"]):
         say("every file of the tables is there")
+
+
+def _print_flushes(found: Any) -> None:
+    """What each profile has cost. Nothing is shown before the first flush."""
+    rows = [
+        (
+            cost["profile"],
+            cost["puts"],
+            in_units(cost["put_bytes"]),
+            cost["inline_flushes"],
+            in_units(cost["inline_bytes"]),
+        )
+        for cost in found["flushes"]
+        if cost["puts"] or cost["inline_flushes"]
+    ]
+    if rows:
+        print_table(
+            ["profile", ">PUTs", ">bytes put", ">inline flushes", ">bytes through the metadata store"],
+            rows,
+            title=f"flushes since the brokers started  {in_units(found['wal']['inline_bytes'])} inline now",
+        )
+        print()
 
 
 def _say_what_is_missing(topic: Any) -> None:

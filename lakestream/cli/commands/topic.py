@@ -13,6 +13,7 @@ from lakestream.cli.output import print_json, print_table, say
 from lakestream.model.configs.topic_config import drops_its_table
 from lakestream.model.configs.value_configs import waiver
 from lakestream.model.configs.without_effect import NO_EFFECT
+from lakestream.model.profile import DEFAULT_PROFILE, PROFILE, Profile
 
 app = typer.Typer(no_args_is_help=True, help="Create, list, describe, alter and delete topics.")
 
@@ -31,6 +32,12 @@ def create(
     partitions: Annotated[
         int | None, typer.Option(min=1, help="How many partitions.", show_default="the broker's")
     ] = None,
+    profile: Annotated[
+        Profile | None,
+        typer.Option(
+            help="How soon records are durable, and at what cost: fast or diskless.", show_default=DEFAULT_PROFILE.value
+        ),
+    ] = None,
     configs: Configs = None,
     kafka: Kafka = None,
     as_json: AsJson = False,
@@ -38,8 +45,12 @@ def create(
     values: SetValues = None,
 ) -> None:
     """Create a topic."""
+    given = dict(map(pair, configs or []))
+    if profile is not None:
+        if given.get(PROFILE, profile) != profile:
+            raise WrongUse(f"--profile says {profile} and --topic-config says {given[PROFILE]}: choose one")
+        given[PROFILE] = profile.value
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
-        given = dict(map(pair, configs or []))
         kafka_admin.create_topic(client, name, partitions, given)
     _say_what_is_waived(given)
     _done(as_json, topic=name, done="created")

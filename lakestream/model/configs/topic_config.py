@@ -22,6 +22,7 @@ from lakestream.model.configs.value_configs import VALIDATE, VALUE_CONFIGS, Vali
 from lakestream.model.configs.without_effect import CONFIGS_WITHOUT_EFFECT
 from lakestream.model.errors import InvalidTopicConfig
 from lakestream.model.freshness import DEFAULT_FRESHNESS, FRESHNESS, Freshness
+from lakestream.model.profile import DEFAULT_PROFILE, PROFILE, Profile
 from lakestream.model.table import STREAMS, Namespace
 
 ON_TOPIC_DELETE = "lakestream.table.on-topic-delete"
@@ -70,6 +71,16 @@ _DEFINITIONS = (
         "table has all records that were acknowledged before the load; between loads it is like '10s'. A shorter "
         "time costs more commits and smaller files.",
         problem=one_of(*Freshness),
+    ),
+    ConfigDefinition(
+        name=PROFILE,
+        type=ConfigType.STRING,
+        default=DEFAULT_PROFILE,
+        meaning="How soon records are durable, and at what cost. 'fast' flushes at once: a small flush lies in the "
+        "metadata store with its offsets, for seconds, until many of them are moved into one object. 'diskless' "
+        "gathers records until a flush is worth a PUT; with embedded SQLite its small flushes lie there as well. It "
+        "can be changed at any time.",
+        problem=one_of(*Profile),
     ),
     ConfigDefinition(
         name=TABLE_ENABLE,
@@ -162,6 +173,7 @@ class TopicConfig:
     validation: Validation
     """The check of values before they are stored."""
     freshness: Freshness
+    profile: Profile
 
 
 def check_topic_config(config: Mapping[str, str]) -> None:
@@ -222,6 +234,7 @@ def typed_topic_config(config: Mapping[str, str]) -> TopicConfig:
         retention_bytes=_unless_forever(int(value("retention.bytes"))) if deletes else None,
         validation=Validation(value(VALIDATE)),
         freshness=Freshness(value(FRESHNESS)),
+        profile=Profile(value(PROFILE)),
     )
 
 

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from lakestream.administration.overview import ClusterStatus, Overview, PartitionStatus, TopicStatus
 from lakestream.administration.processes import BrokerStatus
 from lakestream.model.access import Need, Operation, ResourceType
+from lakestream.model.configs.topic_config import typed_topic_config
 from lakestream.protocol.rest.answers import answered
 from lakestream.protocol.rest.health import state_of
 from lakestream.protocol.rest.routing import AccessRoute
@@ -46,6 +47,7 @@ def _cluster_json(status: ClusterStatus) -> dict[str, Any]:
         "no_pipeline": status.pipeline.ruled_out,
         "pipeline_problem": status.pipeline.problem,
         "wal": asdict(status.wal),
+        "flushes": [asdict(cost) for cost in status.flush_costs],
         "topics": [topic_json(topic) for topic in status.topics],
     }
 
@@ -67,6 +69,7 @@ def topic_json(status: TopicStatus) -> dict[str, Any]:
         "name": status.topic.name,
         "id": status.topic.id.hex(),
         "config": dict(status.topic.config),
+        "profile": typed_topic_config(status.topic.config).profile,
         "records": status.records,
         "bytes": status.bytes,
         "partitions": [_partition_json(partition) for partition in status.partitions],

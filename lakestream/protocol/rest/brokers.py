@@ -10,8 +10,10 @@ import httpx
 from lakestream.administration.traffic import COUNTERS
 from lakestream.broker.losses import Loss
 from lakestream.model.broker import LiveBroker
+from lakestream.model.profile import FlushCost
 from lakestream.protocol.rest.access.callers import CLUSTER_SECRET_HEADER
-from lakestream.protocol.rest.losses import LOSSES_PATH, read_losses
+from lakestream.protocol.rest.broker_pages.flushes import FLUSHES_PATH, read_flushes
+from lakestream.protocol.rest.broker_pages.losses import LOSSES_PATH, read_losses
 
 _ANSWER_SECONDS_MAX = 2.0
 _SAMPLE = re.compile(r"^(\w+) ([0-9.e+]+)$", re.MULTILINE)
@@ -37,6 +39,10 @@ class BrokerPages:
     async def losses(self, broker: LiveBroker) -> list[Loss]:
         page = await self._get(broker.http, LOSSES_PATH)
         return [] if page is None else read_losses(page)
+
+    async def flush_costs(self, broker: LiveBroker) -> list[FlushCost]:
+        page = await self._get(broker.http, FLUSHES_PATH)
+        return [] if page is None else read_flushes(page)
 
     async def metrics(self, broker: LiveBroker) -> str | None:
         """Prometheus text. None: the broker does not answer."""

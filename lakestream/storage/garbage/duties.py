@@ -13,7 +13,7 @@ import structlog
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
 from lakestream.storage.garbage.retention import apply_retention
-from lakestream.storage.garbage.sweep import abandon_unknown_objects, delete_dead_segments
+from lakestream.storage.garbage.sweep import abandon_unknown_objects, delete_dead_segments, forget_inline_segments
 from lakestream.world.clock import Clock
 from lakestream.world.objects.store import ObjectStore
 from lakestream.world.tasks import Tasks
@@ -82,6 +82,7 @@ class Duties:
 
     async def delete_dead(self) -> None:
         deleted = await delete_dead_segments(self._store, self._objects, self._limits.grace_ms)
+        await forget_inline_segments(self._store)
         self._metrics.garbage(segments_deleted=deleted)
 
     async def sweep(self) -> None:

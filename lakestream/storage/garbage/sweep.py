@@ -14,6 +14,7 @@ from lakestream.world.ids import is_ulid, ulid_ms
 from lakestream.world.objects.store import ObjectStore
 
 DELETE_BATCH = 500
+FORGET_BATCH = 2_000
 ROUNDS_MAX = 100
 
 
@@ -29,6 +30,13 @@ async def delete_dead_segments(store: MetadataStore, objects: ObjectStore, grace
         await store.forget_segments(segments)
         deleted += len(segments)
     return deleted
+
+
+async def forget_inline_segments(store: MetadataStore) -> None:
+    """Drop the fates of inline segments whose bytes have been gone for a while."""
+    for _ in range(ROUNDS_MAX):
+        if await store.inline.forget(FORGET_BATCH) < FORGET_BATCH:
+            break
 
 
 async def abandon_unknown_objects(store: MetadataStore, objects: ObjectStore, grace_ms: int) -> int:

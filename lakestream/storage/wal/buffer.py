@@ -16,14 +16,32 @@ from lakestream.world.objects.store import Buffer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """A segment ready to upload: its bytes, and its batches in the order in which they take offsets."""
+    """A segment ready to upload, or to commit inline: its bytes, and its batches in the order of their offsets."""
 
     segment: SegmentId
-    parts: Sequence[Buffer]
+    content: Sequence[Buffer]
+    """The batches' bytes. In an object a magic and a footer lie around them."""
+    footer: Buffer | None
+    """None: the segment is inline."""
     bytes: int
     pending: Sequence[Pending]
     batches: Sequence[SegmentBatch]
     receipts: Sequence[Receipt]
+
+    @property
+    def is_inline(self) -> bool:
+        return self.footer is None
+
+    @property
+    def parts(self) -> Sequence[Buffer]:
+        """The whole object."""
+        assert self.footer is not None, "an inline segment is no object"
+        return [MAGIC, *self.content, self.footer]
+
+    @property
+    def starts_at(self) -> int:
+        """The position of the first batch."""
+        return 0 if self.is_inline else BATCHES_AT
 
 
 class SegmentBuffer:
@@ -72,31 +90,51 @@ def seal(
     created_ms: int,
 ) -> Sealed:
     """Lay the batches out as one object: magic, batches, footer."""
-    parts: list[Buffer] = [MAGIC]
-    batches: list[SegmentBatch] = []
-    at = BATCHES_AT
-    for item in pending:
-        batch = item.batch
-        parts.append(batch.data)
-        batches.append(_placed(batch, at, created_ms))
-        at += len(batch.data)
-    footer = SegmentFooter(
-        cluster_id=cluster_id,
-        broker_id=broker_id,
-        segment=segment,
-        created_ms=created_ms,
-        entries=_entries(pending, batches),
-        receipts=receipts,
+    batches = _laid_out(pending, BATCHES_AT, created_ms)
+    footer = encode_footer(
+        SegmentFooter(
+            cluster_id=cluster_id,
+            broker_id=broker_id,
+            segment=segment,
+            created_ms=created_ms,
+            entries=_entries(pending, batches),
+            receipts=receipts,
+        )
     )
-    parts.append(encode_footer(footer))
     return Sealed(
         segment=segment,
-        parts=parts,
-        bytes=at + len(parts[-1]),
+        content=[item.batch.data for item in pending],
+        footer=footer,
+        bytes=BATCHES_AT + bytes_of(pending) + len(footer),
         pending=pending,
         batches=batches,
         receipts=receipts,
     )
+
+
+def seal_inline(pending: Sequence[Pending], *, segment: SegmentId, created_ms: int) -> Sealed:
+    """Lay the batches out for the metadata store: one behind the other, nothing else."""
+    return Sealed(
+        segment=segment,
+        content=[item.batch.data for item in pending],
+        footer=None,
+        bytes=bytes_of(pending),
+        pending=pending,
+        batches=_laid_out(pending, 0, created_ms),
+        receipts=(),
+    )
+
+
+def bytes_of(pending: Sequence[Pending]) -> int:
+    return sum(len(item.batch.data) for item in pending)
+
+
+def _laid_out(pending: Sequence[Pending], at: int, created_ms: int) -> list[SegmentBatch]:
+    batches: list[SegmentBatch] = []
+    for item in pending:
+        batches.append(_placed(item.batch, at, created_ms))
+        at += len(item.batch.data)
+    return batches
 
 
 def _placed(batch: WalBatch, at: int, created_ms: int) -> SegmentBatch:

@@ -1,6 +1,10 @@
 """The flusher decides when to seal the open segment, and makes its batches durable and visible in three steps.
 
     append -> (full | lingered | put credit) -> seal -> upload -> commit -> answer
+           -> (small, nothing under way)     -> seal ----------> commit with its bytes -> answer
+
+A small flush may be inline: its bytes ride in the transaction that gives them offsets, so there is no object to wait
+for. It is made as soon as no other flush is under way; what comes meanwhile goes with the next one.
 
 Up to `uploads_max` segments are uploaded at once. Commits follow in flush order, each only after the fate of its
 predecessor is known. Until the commit nothing is visible; after it nothing can undo it. When an answer is lost, the
@@ -9,7 +13,7 @@ flusher asks again: the store keeps the one fate of every segment.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from lakestream.metadata.store import MetadataStore
@@ -23,15 +27,19 @@ from lakestream.model.errors import (
     StoreUnavailable,
     Unavailable,
 )
+from lakestream.model.place import inline_id
+from lakestream.model.profile import Profile
 from lakestream.model.segment import Abandoned, BatchResult, BatchStatus, Committed, SegmentCommit, SegmentFate
 from lakestream.model.topic import PartitionId
 from lakestream.storage.cache.segment_cache import CachedExtent, SegmentCache
 from lakestream.storage.index.index import Index
 from lakestream.storage.wal.batch import Pending, WalBatch
-from lakestream.storage.wal.buffer import Sealed, SegmentBuffer, seal
+from lakestream.storage.wal.buffer import Sealed, SegmentBuffer, bytes_of, seal, seal_inline
 from lakestream.storage.wal.credit import PutCredit
+from lakestream.storage.wal.held_bytes import HeldBytes
+from lakestream.storage.wal.inline_budget import InlineBudget, InlineLimits
 from lakestream.storage.wal.receipts import Receipts
-from lakestream.storage.wal.segment import BATCHES_AT, segment_key
+from lakestream.storage.wal.segment import segment_key
 from lakestream.storage.wal.spans import stored_spans
 from lakestream.storage.wal.trouble import Trouble
 from lakestream.world.clock import Clock
@@ -62,13 +70,27 @@ class WalLimits:
     """How long an out-of-sequence batch waits for its predecessor to come in through another broker."""
     park_retry_seconds: float = 0.05
     receipt_idle_seconds: float = 1.0
+    inline: InlineLimits = field(default_factory=InlineLimits)
     held_bytes_max: int = 256 * 1024 * 1024
-    """Bytes of batches not yet answered. While a store is away producers give up waiting, but their batches stay until
-    their fate is known: above this, new ones are refused."""
+    """Bytes of batches not yet answered, on all lanes. While a store is away producers give up waiting, but their
+    batches stay until their fate is known: above this, new ones are refused."""
 
 
 class FlushMetrics(Protocol):
-    def flushed(self, *, bytes: int, batches: int, records: int, put_seconds: float, commit_seconds: float) -> None: ...
+    def flushed(
+        self,
+        *,
+        profile: Profile,
+        bytes: int,
+        batches: int,
+        records: int,
+        put_seconds: float | None,
+        commit_seconds: float,
+    ) -> None:
+        """`put_seconds` is None for an inline flush."""
+
+    def inline_refused(self, why: str) -> None:
+        """A small flush went to an object, because the budget of inline bytes is used up."""
 
     def flush_failed(self) -> None: ...
 
@@ -91,7 +113,12 @@ class Wal:
         tasks: Tasks,
         metrics: FlushMetrics,
         on_stored: Callable[[Sequence[PartitionId]], None],
+        held: HeldBytes,
+        inline: InlineBudget | None,
+        profile: Profile,
     ) -> None:
+        """`inline`: small flushes ride with their offsets while this budget allows it. `profile`: that of the topics
+        on this lane."""
         self._objects = objects
         self._store = store
         self._index = index
@@ -104,15 +131,23 @@ class Wal:
         self._tasks = tasks
         self._metrics = metrics
         self._on_stored = on_stored
+        self._held = held
+        self._inline = inline
+        self._profile = profile
+        self._at_once = profile is Profile.FAST
+        """Flushes wait for nothing but the one under way."""
         self._buffer = SegmentBuffer()
         self._credit = PutCredit(limits.puts_per_second, clock.monotonic())
         self._receipts = Receipts()
         self._trouble = Trouble()
         self._changed = asyncio.Event()
         self._uploading = 0
-        self._held_bytes = 0
         self._commit_seconds = 0.0
         self._last_fate: asyncio.Future[None] | None = None
+        self._open_fate: asyncio.Future[None] | None = None
+        """The fate of the open segment, if somebody waits for it."""
+        self._followed: list[asyncio.Future[None]] = []
+        """Fates on another lane that the next flush waits for."""
         self._closing = False
 
     def start(self) -> None:
@@ -124,15 +159,29 @@ class Wal:
         if self._closing:
             answer.set_exception(StoreUnavailable("the broker is shutting down; another one will take the batch"))
             return answer
-        if self._held_bytes + len(batch.data) > self._limits.held_bytes_max:
+        if not self._held.take(len(batch.data)):
             answer.set_exception(Overloaded("too many batches wait to become durable; try again in a moment"))
             return answer
-        self._held_bytes += len(batch.data)
         was_empty = self._buffer.oldest() is None
         self._buffer.add(Pending(batch=batch, answer=answer, buffered_at=self._clock.monotonic()))
         if was_empty or self._buffer.bytes >= self._limits.segment_bytes:
             self._changed.set()
         return answer
+
+    def settled(self) -> "asyncio.Future[None] | None":
+        """Done when all that was appended up to now has its fate. None: it has."""
+        if self._buffer.oldest() is None:
+            return self._last_fate if self._uploading else None
+        if self._open_fate is None:
+            self._open_fate = asyncio.get_running_loop().create_future()
+        return self._open_fate
+
+    def follow(self, fate: "asyncio.Future[None]") -> None:
+        """Commit nothing that is appended from now on before this is done. What was appended earlier is flushed now:
+        the other lane may be waiting for it, and the two would wait for each other."""
+        if self._buffer.oldest() is not None:
+            self._flush()
+        self._followed.append(fate)
 
     async def close(self) -> None:
         """Flush what is buffered, wait until every batch has its answer, and leave the receipts behind."""
@@ -176,7 +225,7 @@ class Wal:
             self._changed.set()
 
     def _seconds_until_flush(self) -> float | None:
-        """0: now. None: nothing to flush, or no upload slot, so wait for a change."""
+        """0: now. None: nothing to flush, no upload slot, or a flush under way to wait for, so wait for a change."""
         if self._uploading >= self._limits.uploads_max:
             return None
         now = self._clock.monotonic()
@@ -184,7 +233,10 @@ class Wal:
         if (oldest := self._buffer.oldest()) is not None:
             if self._closing or self._buffer.bytes >= self._limits.segment_bytes:
                 return 0.0
-            waits.append(min(oldest + self._linger() - now, self._credit.available_in(now)))
+            if not self._uploading and (self._at_once or self._may_be_inline(self._buffer.bytes)):
+                return 0.0
+            if not self._at_once:
+                waits.append(min(oldest + self._linger() - now, self._credit.available_in(now)))
         if (retry := self._buffer.next_retry()) is not None:
             waits.append(retry - now)
         if not self._uploading and (receipted := self._receipts.oldest()) is not None:
@@ -199,31 +251,50 @@ class Wal:
 
     def _flush(self) -> None:
         now, lease = self._clock.monotonic(), self._lease()
+        sealed = self._seal(self._buffer.take(now), lease, now)
+        fate = self._open_fate or asyncio.get_running_loop().create_future()
+        predecessors = [*self._followed, *(() if self._last_fate is None else (self._last_fate,))]
+        self._last_fate, self._open_fate, self._followed = fate, None, []
+        self._uploading += 1
+        self._tasks.spawn(self._carry_through(sealed, lease, predecessors, fate), name=f"flush-{sealed.segment}")
+
+    def _seal(self, pending: Sequence[Pending], lease: BrokerLease, now: float) -> Sealed:
+        size = bytes_of(pending)
+        if self._inline is not None and self._inline.fits(size) and not self._owes_receipts(now):
+            if (refusal := self._inline.refusal(size)) is None:
+                self._inline.spend(size)
+                return seal_inline(pending, segment=inline_id(self._ids.ulid()), created_ms=self._clock.wall_ms())
+            self._metrics.inline_refused(refusal)
         self._credit.spend(now)
-        sealed = seal(
-            self._buffer.take(now),
+        return seal(
+            pending,
             self._receipts.take(),
             segment=self._ids.ulid(),
             cluster_id=self._cluster_id,
             broker_id=lease.broker_id,
             created_ms=self._clock.wall_ms(),
         )
-        predecessor, fate = self._last_fate, asyncio.get_running_loop().create_future()
-        self._last_fate = fate
-        self._uploading += 1
-        self._tasks.spawn(self._carry_through(sealed, lease, predecessor, fate), name=f"flush-{sealed.segment}")
+
+    def _may_be_inline(self, size: int) -> bool:
+        return self._inline is not None and self._inline.fits(size) and self._inline.refusal(size) is None
+
+    def _owes_receipts(self, now: float) -> bool:
+        """Whether receipts have waited for their time: an inline segment has no footer for them."""
+        oldest = self._receipts.oldest()
+        return oldest is not None and oldest + self._limits.receipt_idle_seconds <= now
 
     async def _carry_through(
         self,
         sealed: Sealed,
         lease: BrokerLease,
-        predecessor: "asyncio.Future[None] | None",
+        predecessors: Sequence["asyncio.Future[None]"],
         fate: "asyncio.Future[None]",
     ) -> None:
         try:
-            failure, put_seconds = await self._upload(sealed)
-            if predecessor is not None:
-                await predecessor
+            failure, put_seconds = (None, 0.0) if sealed.is_inline else await self._upload(sealed)
+            for predecessor in predecessors:
+                if not predecessor.done():
+                    await predecessor
             if failure is None:
                 await self._commit(sealed, lease, put_seconds)
             else:
@@ -237,9 +308,10 @@ class Wal:
         """Put the object, with retries. Returns the error if it failed, and how long it took."""
         key, started = segment_key(sealed.segment), self._clock.monotonic()
         deadline, pause = started + self._limits.upload_seconds_max, RETRY_SECONDS_FIRST
+        parts = sealed.parts
         while True:
             try:
-                await self._objects.put(key, sealed.parts)
+                await self._objects.put(key, parts)
                 return None, self._clock.monotonic() - started
             except ObjectExists:
                 return None, self._clock.monotonic() - started  # ours: an earlier try whose answer was lost
@@ -267,10 +339,11 @@ class Wal:
         self._stored(sealed, fate.results)
         self._trouble.is_over()
         self._metrics.flushed(
+            profile=self._profile,
             bytes=sealed.bytes,
             batches=len(sealed.batches),
             records=_stored_records(sealed, fate.results),
-            put_seconds=put_seconds,
+            put_seconds=None if sealed.is_inline else put_seconds,
             commit_seconds=commit_seconds,
         )
 
@@ -284,8 +357,9 @@ class Wal:
             segment=sealed.segment,
             broker_id=lease.broker_id,
             incarnation=lease.incarnation,
-            bytes=sealed.bytes,
+            bytes=0 if sealed.is_inline else sealed.bytes,
             batches=sealed.batches,
+            inline=b"".join(sealed.content) if sealed.is_inline else None,
             receipts=sorted({receipt.segment for receipt in sealed.receipts}),
         )
         deadline, pause = self._clock.monotonic() + self._limits.commit_seconds_max, RETRY_SECONDS_FIRST
@@ -326,7 +400,7 @@ class Wal:
     def _refuse(self, sealed: Sealed, reason: LakestreamError) -> None:
         self._receipts.give_back(sealed.receipts, self._clock.monotonic())
         for pending in sealed.pending:
-            self._held_bytes -= len(pending.batch.data)
+            self._held.give_back(len(pending.batch.data))
             if not pending.answer.done():
                 pending.answer.set_exception(reason)
                 pending.answer.exception()  # a producer that has gone away does not make this a failure
@@ -338,7 +412,7 @@ class Wal:
         for pending, result in zip(sealed.pending, results, strict=True):
             if self._park(pending, result, now):
                 continue
-            self._held_bytes -= len(pending.batch.data)
+            self._held.give_back(len(pending.batch.data))
             if not pending.answer.done():
                 pending.answer.set_result(result)
 
@@ -346,10 +420,11 @@ class Wal:
         """Cache the stored batches for readers, note their receipts, and wake waiting fetches."""
         spans = stored_spans(sealed, results)
         if sealed.batches:
-            self._cache.put(sealed.segment, CachedExtent(BATCHES_AT, sealed.parts[1:-1]))
+            self._cache.put(sealed.segment, CachedExtent(sealed.starts_at, sealed.content))
         for partition, run in spans.items():
             self._index.extend(partition, run)
-        self._receipts.add(sealed, spans, self._clock.monotonic())
+        if not sealed.is_inline:  # the object into which inline bytes are moved has its own receipts
+            self._receipts.add(sealed, spans, self._clock.monotonic())
         if spans:
             self._on_stored(list(spans))
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lakestream.model.job import Debt, UntabledSpan
-from lakestream.model.place import Span
+from lakestream.model.place import Span, is_inline
 from lakestream.model.table import TableId
 from lakestream.model.topic import PartitionId, TopicId
 
@@ -157,7 +157,8 @@ def _job(
         ranges=tuple(ranges),
         tasks=_cut(taken, limits),
         bytes=_bytes(taken),
-        reaches_end=[each.end for each in ranges] == [debt.tail.next_offset for debt in in_order],
+        reaches_end=len(ranges) == len(in_order)
+        and all(each.end >= debt.tail.next_offset for each, debt in zip(ranges, in_order, strict=True)),
     )
 
 
@@ -189,6 +190,8 @@ def _prefix(spans: Sequence[UntabledSpan], start: int, bytes_max: int) -> list[U
             continue
         if each.span.base_offset > expected or (prefix and total + each.span.length > bytes_max):
             break
+        if is_inline(each.span.segment):
+            break  # workers read objects alone; it came after the mover ran, so after the debt was read
         prefix.append(each)
         total += each.span.length
         expected = each.span.last_offset + 1

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from lakestream.broker.broker import BrokerLimits
 from lakestream.storage.garbage.duties import GarbageLimits
 from lakestream.storage.wal.flusher import WalLimits
+from lakestream.storage.wal.inline_budget import InlineLimits
 from tests.simulation.scenario import GRACE_MS, Scenario
 
 from .groups import GROUP_MIXES
@@ -64,6 +65,8 @@ def _topic_config(rng: random.Random) -> dict[str, str]:
     config = {"message.timestamp.after.max.ms": str(2**62)}
     if rng.random() < 0.2:
         config["message.timestamp.type"] = "LogAppendTime"
+    if rng.random() < 0.4:
+        config["lakestream.profile"] = "fast"
     if rng.random() < 0.2:
         config["retention.ms"] = rng.choice(["3000", "10000"])
     if rng.random() < 0.2:
@@ -82,6 +85,13 @@ def _limits(rng: random.Random) -> BrokerLimits:
             upload_seconds_max=rng.choice([2.0, 6.0]),
             commit_seconds_max=rng.choice([0.5, 2.0, 6.0]),
             park_seconds_max=rng.choice([0.3, 2.0]),
+            inline=InlineLimits(
+                flush_bytes_max=rng.choice([0, 400, 128 * 1024]),
+                bytes_per_second=rng.choice([1_000, 4 * 1024 * 1024]),
+                at_rest_bytes_max=rng.choice([2_000, 64 * 1024 * 1024]),
+                move_seconds=rng.choice([0.3, 2.0]),
+                move_bytes=rng.choice([500, 8 * 1024 * 1024]),
+            ),
         ),
         garbage=GarbageLimits(grace_ms=GRACE_MS, retention_seconds=2.0, delete_seconds=1.5, sweep_seconds=4.0),
     )

@@ -9,6 +9,7 @@ from lakestream.model.freshness import Freshness
 from lakestream.model.group import PartitionLag
 from lakestream.model.job import Debt
 from lakestream.model.place import Tail
+from lakestream.model.profile import Profile
 from lakestream.protocol.rest.merge import merged_metrics
 from lakestream.protocol.rest.table_lags import TOPICS_MAX, LagCollector
 from lakestream.table.metrics import PipelineMetrics
@@ -32,7 +33,10 @@ def busy_metrics() -> Metrics:
     metrics.request_failed("Produce", 10)
     metrics.responses_sent(7)
     metrics.reading_paused("bytes")
-    metrics.flushed(bytes=2048, batches=3, records=40, put_seconds=0.02, commit_seconds=0.004)
+    metrics.flushed(profile=Profile.DISKLESS, bytes=2000, batches=2, records=30, put_seconds=0.02, commit_seconds=0.004)
+    metrics.flushed(profile=Profile.FAST, bytes=48, batches=1, records=10, put_seconds=None, commit_seconds=0.001)
+    metrics.inline_refused("at rest")
+    metrics.inline_moved(bytes=60, segments=2)
     metrics.flush_failed()
     metrics.fetched(bytes=70, records=5)
     metrics.cache_hit()
@@ -73,7 +77,15 @@ def test_everything_that_was_counted_is_shown_with_its_unit() -> None:
         ("lakestream_flush_failures_total", ()): 1,
         ("lakestream_flush_bytes_sum", ()): 2048,
         ("lakestream_put_seconds_count", ()): 1,
-        ("lakestream_commit_seconds_sum", ()): 0.004,
+        ("lakestream_commit_seconds_sum", ()): 0.005,
+        ("lakestream_flushes_total", (("place", "object"), ("profile", "diskless"))): 1,
+        ("lakestream_flushed_bytes_total", (("place", "object"), ("profile", "diskless"))): 2000,
+        ("lakestream_flushes_total", (("place", "inline"), ("profile", "fast"))): 1,
+        ("lakestream_flushed_bytes_total", (("place", "inline"), ("profile", "fast"))): 48,
+        ("lakestream_inline_refusals_total", (("why", "at rest"),)): 1,
+        ("lakestream_inline_moves_total", ()): 1,
+        ("lakestream_inline_moved_segments_total", ()): 2,
+        ("lakestream_inline_moved_bytes_total", ()): 60,
         ("lakestream_cache_hits_total", ()): 1,
         ("lakestream_cache_misses_total", ()): 1,
         ("lakestream_cache_bytes", ()): 4096,
@@ -91,7 +103,7 @@ def test_pages_of_two_brokers_are_one_page_with_labels() -> None:
     shown = samples(merged)
     for broker in ("0", "1"):
         assert shown["lakestream_requests_total", (("api", "Produce"), ("broker", broker))] == 2
-        assert shown["lakestream_flush_bytes_count", (("broker", broker),)] == 1
+        assert shown["lakestream_flush_bytes_count", (("broker", broker),)] == 2
     assert merged.count("# TYPE lakestream_requests_total counter") == 1
 
 

@@ -28,7 +28,7 @@ from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.broker import BrokerLease, BrokerSpec
 from lakestream.model.job import CompactionLease
-from lakestream.model.place import FileSpan, PartitionView
+from lakestream.model.place import FileSpan, PartitionView, inline_id
 from lakestream.model.segment import SegmentBatch, SegmentCommit
 from lakestream.model.table import TablePointer
 from lakestream.model.topic import Topic, TopicSpec
@@ -150,8 +150,9 @@ class Site:
         codec: Codec = Codec.NONE,
         append_ms: int = -1,
         damage: bool = False,
+        inline: bool = False,
     ) -> str:
-        """One segment with one batch; damaged, its records no longer fit their checksum."""
+        """One segment with one batch; damaged, its records no longer fit their checksum; inline, it is no object."""
         data = bytearray(batch_of(rows, codec))
         if damage:
             data[-1] ^= 0xFF
@@ -159,13 +160,21 @@ class Site:
             BrokerSpec(id=1, host="h", port=1, rack=None, http="h:1"), 600_000_000
         )
         self._broker = lease
-        segment = self.ids.ulid()
-        await self.objects.put(segment_key(segment), [MAGIC, bytes(data)])
+        segment = inline_id(self.ids.ulid()) if inline else self.ids.ulid()
+        if not inline:
+            await self.objects.put(segment_key(segment), [MAGIC, bytes(data)])
         latest = append_ms if append_ms >= 0 else max(row["timestamp"] for row in rows)
-        batch = SegmentBatch(partition, len(MAGIC), len(data), len(rows), latest, append_ms, -1, -1, -1)
+        batch = SegmentBatch(
+            partition, 0 if inline else len(MAGIC), len(data), len(rows), latest, append_ms, -1, -1, -1
+        )
         await self.store.commit_segment(
             SegmentCommit(
-                segment=segment, broker_id=1, incarnation=lease.incarnation, bytes=len(data), batches=(batch,)
+                segment=segment,
+                broker_id=1,
+                incarnation=lease.incarnation,
+                bytes=0 if inline else len(data),
+                batches=(batch,),
+                inline=bytes(data) if inline else None,
             )
         )
         return segment

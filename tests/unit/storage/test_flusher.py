@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,11 +13,19 @@ from lakestream.metadata.sqlite.store import SqliteStore
 from lakestream.metadata.store import ViewAsk
 from lakestream.model.broker import BrokerLease, BrokerSpec
 from lakestream.model.errors import BrokerFenced, Overloaded, StorageFull, StoreUnavailable
+from lakestream.model.profile import Profile
 from lakestream.model.segment import BatchStatus, SegmentCommit, SegmentFate
 from lakestream.model.topic import TopicSpec
 from lakestream.storage.cache.segment_cache import SegmentCache
 from lakestream.storage.index.index import Index
 from lakestream.storage.wal.flusher import Wal, WalLimits
+from lakestream.storage.wal.held_bytes import HeldBytes
+from lakestream.storage.wal.inline_budget import (
+    TOO_MANY_A_SECOND,
+    TOO_MANY_AT_REST,
+    InlineBudget,
+    InlineLimits,
+)
 from lakestream.storage.wal.segment import WAL_PREFIX, decode_footer
 from lakestream.world.chance import SeededChance
 from lakestream.world.clock import SystemClock
@@ -56,7 +65,7 @@ class CountedRecords:
     def __init__(self) -> None:
         self.records = 0
 
-    def flushed(self, *, records: int, **_: float) -> None:
+    def flushed(self, *, records: int, **_: object) -> None:
         self.records += records
 
 
@@ -72,6 +81,8 @@ class World:
     commits: FaultyCommits
     objects: MemoryObjects
     lease: BrokerLease
+    another: Callable[..., Wal]
+    """Makes a further lane over the same stores."""
     woken: list[Sequence[int]] = field(default_factory=list)
 
     async def offsets(self, partition: int) -> list[tuple[int, int]]:
@@ -86,6 +97,9 @@ def run(
     puts: Sequence[Fault] = (),
     commits: Sequence[str] = (),
     metrics: object | None = None,
+    inline: bool = False,
+    at_once: bool = False,
+    inline_limits: InlineLimits | None = None,
     **limits: Any,
 ) -> None:
     async def whole() -> None:
@@ -99,22 +113,31 @@ def run(
         lease = await store.register_broker(spec, 60_000)
         objects, faulty = MemoryObjects(clock), FaultyCommits(store, commits)
         woken: list[Sequence[int]] = []
-        wal = Wal(
+        usual = {"puts_per_second": 1000.0, "receipt_idle_seconds": 60.0, "inline": inline_limits or InlineLimits()}
+        wal_limits = WalLimits(**usual | limits)
+        lane = partial(
+            Wal,
             objects=FaultyObjects(objects, clock=clock, faults=ScriptedFaults("put", puts)),
             store=faulty,  # type: ignore[arg-type]
             index=Index(store, clock, tasks),
             cache=SegmentCache(1 << 20, Quiet()),  # type: ignore[arg-type]
             lease=lambda: lease,
             cluster_id="c",
-            limits=WalLimits(**{"puts_per_second": 1000.0, "receipt_idle_seconds": 60.0} | limits),
+            limits=wal_limits,
             clock=clock,
             ids=ids,
             tasks=tasks,
             metrics=metrics or Quiet(),  # type: ignore[arg-type]
             on_stored=woken.append,
+            held=HeldBytes(wal_limits.held_bytes_max),
         )
+
+        def another(*, inline: bool, profile: Profile) -> Wal:
+            return lane(inline=InlineBudget(wal_limits.inline, clock) if inline else None, profile=profile)
+
+        wal = another(inline=inline, profile=Profile.FAST if at_once else Profile.DISKLESS)
         wal.start()
-        await story(World(wal, store, faulty, objects, lease, woken))
+        await story(World(wal, store, faulty, objects, lease, another, woken))
         await tasks.close()
         await store.close()
         assert not failures
@@ -315,3 +338,90 @@ def test_closing_answers_everything_and_refuses_what_comes_after() -> None:
             await world.wal.append(wal_batch(1))
 
     run(story, puts_per_second=0.001, linger_seconds=3600.0)
+
+
+# --- inline flushes ----------------------------------------------------------------------------------
+
+
+async def objects_of(world: World) -> list[str]:
+    return [info.key async for info in world.objects.list(WAL_PREFIX)]
+
+
+def test_a_small_flush_rides_with_its_offsets_and_waits_for_no_credit() -> None:
+    async def story(world: World) -> None:
+        for number in range(20):
+            assert (await world.wal.append(wal_batch(1))).base_offset == number
+        assert await objects_of(world) == []
+        assert await world.store.inline.read([commit.segment for commit in world.commits.commits]) == {
+            commit.segment: commit.inline for commit in world.commits.commits
+        }
+
+    run(story, inline=True, puts_per_second=0.001, linger_seconds=3600.0)
+
+
+def test_what_comes_while_a_flush_is_under_way_goes_with_the_next_one() -> None:
+    async def story(world: World) -> None:
+        first = world.wal.append(wal_batch(1))
+        while not world.wal._uploading:
+            await asyncio.sleep(0)
+        answers = [world.wal.append(wal_batch(partition)) for partition in (1, 2, 1)]
+        await asyncio.gather(first, *answers)
+        assert [len(commit.batches) for commit in world.commits.commits] == [1, 3]
+
+    run(story, inline=True, at_once=True)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_flush_above_the_bound_goes_to_an_object(at_once: bool) -> None:
+    async def story(world: World) -> None:
+        await world.wal.append(wal_batch(1, value=b"x" * 2000))
+        assert len(await objects_of(world)) == 1
+        assert world.commits.commits[0].inline is None
+
+    run(story, inline=True, at_once=at_once, inline_limits=InlineLimits(flush_bytes_max=1000))
+
+
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [
+        (InlineLimits(bytes_per_second=1), TOO_MANY_A_SECOND),
+        (InlineLimits(at_rest_bytes_max=1), TOO_MANY_AT_REST),
+    ],
+)
+def test_above_the_budget_small_flushes_go_to_objects_and_that_is_counted(limits: InlineLimits, why: str) -> None:
+    refused: list[str] = []
+
+    class Counting(Quiet):
+        def inline_refused(self, why: str) -> None:
+            refused.append(why)
+
+    async def story(world: World) -> None:
+        await world.wal.append(wal_batch(1))
+        assert len(await objects_of(world)) == 1
+
+    run(story, inline=True, at_once=True, inline_limits=limits, metrics=Counting())
+    assert refused == [why]
+
+
+@pytest.mark.parametrize("faults", [["lost"], ["refused", "lost"], ["lost", "lost", "refused"]])
+def test_an_inline_commit_whose_answer_is_lost_stores_the_batch_once(faults: list[str]) -> None:
+    async def story(world: World) -> None:
+        first = await world.wal.append(wal_batch(1, 2))
+        second = await world.wal.append(wal_batch(1))
+        assert (first.base_offset, second.base_offset) == (0, 2)
+        assert (await world.store.inline.at_rest()).segments == 2
+
+    run(story, commits=faults, inline=True)
+
+
+def test_an_inline_flush_leaves_receipts_waiting_until_they_are_due() -> None:
+    async def story(world: World) -> None:
+        await world.wal.append(wal_batch(1, value=b"x" * 2000))
+        await world.wal.append(wal_batch(1))
+        assert [len(commit.receipts) for commit in world.commits.commits] == [0, 0]
+        async with asyncio.timeout(10):
+            while len(world.commits.commits) < 3:
+                await asyncio.sleep(0.01)
+        assert world.commits.commits[2].receipts == [world.commits.commits[0].segment], "the inline one has none"
+
+    run(story, inline=True, inline_limits=InlineLimits(flush_bytes_max=1000), receipt_idle_seconds=0.1)

@@ -1,0 +1,1 @@
+"""Pages of a broker that the gateway reads: what it could not read, and what its flushes cost."""
