@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from lakestream import __version__
+from lakestream.cli.examples import EXAMPLES
 from lakestream.cli.failures import WrongUse
 from lakestream.cli.output import complain
 from lakestream.model.errors import InvalidSetting, LakestreamError
@@ -37,6 +38,8 @@ COMMANDS = (
     "schema",
     "quarantine",
     "status",
+    "top",
+    "doctor",
     "settings",
     "segment",
 )
@@ -73,7 +76,7 @@ def command_line(arguments: list[str]) -> typer.Typer:
     app = typer.Typer(
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        add_completion=False,
+        add_completion=True,
         help="A Kafka broker without leaders and without disks, whose topics are Iceberg tables.",
     )
     app.callback()(lakestream)
@@ -102,6 +105,13 @@ def lakestream(
 def _add(app: typer.Typer, name: str) -> None:
     module = import_module(f"lakestream.cli.commands.{name}")
     if hasattr(module, "app"):
+        for command in module.app.registered_commands:
+            called = command.name or command.callback.__name__
+            command.epilog = command.epilog or _example(f"{name} {called}")
         app.add_typer(module.app, name=name)
     else:
-        app.command(name)(getattr(module, name))
+        app.command(name, epilog=_example(name))(getattr(module, name))
+
+
+def _example(command: str) -> str | None:
+    return f"Example: {EXAMPLES[command]}" if command in EXAMPLES else None

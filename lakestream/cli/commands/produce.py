@@ -2,11 +2,13 @@
 
 echo hello | lakestream produce greetings
 lakestream produce orders --file orders.ndjson --compression zstd
+lakestream produce orders --generate orders --rate 100 --seconds 30
 """
 
+import asyncio
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
@@ -14,20 +16,25 @@ import typer
 from rich.progress import Progress
 
 from lakestream.cli.client import kafka_log
+from lakestream.cli.client.generated import generated_record
 from lakestream.cli.client.kafka_client import KafkaClient
 from lakestream.cli.client.kafka_records import ConsumedRecord, Header
+from lakestream.cli.client.paced import Pace
 from lakestream.cli.client.partitioner import partition_of_key
 from lakestream.cli.failures import CommandFailed, WrongUse
 from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address, pair
 from lakestream.cli.output import counted, in_units, print_json, say
 from lakestream.model.errors import LakestreamError
 from lakestream.storage.records.header import Codec
+from lakestream.world.chance import SystemChance
 from lakestream.world.clock import Clock, SystemClock
 
 _BATCH_BYTES = 512 * 1024
 """The size of one request: below the default limit of a topic, and large enough to keep requests cheap."""
 _BATCH_RECORDS = 10_000
 _LINE_BYTES_MAX = 64 * 1024 * 1024
+_PACE_SECONDS = 0.05
+"""Generated records are sent so often."""
 
 
 def produce(
@@ -53,29 +60,49 @@ def produce(
         int | None,
         typer.Option(min=0, help="Send to this partition. Default: by key, else in turn.", show_default=False),
     ] = None,
+    generate: Annotated[
+        Literal["orders", "clicks", "sensors"] | None,
+        typer.Option(help="Make up records of this kind instead of reading lines.", show_default=False),
+    ] = None,
+    rate: Annotated[float, typer.Option(min=0.1, max=100_000, help="Generated records a second.")] = 10.0,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="End after so many generated records.", show_default=False)
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0.1, help="End after so long. Default: 60 if --count is not given.", show_default=False),
+    ] = None,
     kafka: Kafka = None,
     as_json: AsJson = False,
     config: Config = None,
     values: SetValues = None,
 ) -> None:
-    """Send lines as records; returns when all are durable."""
+    """Send lines, or generated records; returns when all are durable."""
+    if generate is not None and file is not None:
+        raise WrongUse("--generate and --file exclude each other: choose one")
+    if generate is None and (count is not None or seconds is not None):
+        raise WrongUse("--count and --seconds are for --generate: name what to generate, e.g. --generate orders")
     if key_separator == "":
         raise WrongUse("--key-separator is empty: name what stands between key and value, or leave it out")
     headers: list[Header] = [(name, value.encode()) for name, value in map(pair, header or [])]
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client, ExitStack() as open_files:
-        count = kafka_log.partition_count(client, topic, create=True)
-        if partition is not None and partition >= count:
-            raise CommandFailed(f"topic '{topic}' has partitions 0 to {count - 1}; there is no {partition}")
+        partitions = kafka_log.partition_count(client, topic, create=True)
+        if partition is not None and partition >= partitions:
+            raise CommandFailed(f"topic '{topic}' has partitions 0 to {partitions - 1}; there is no {partition}")
         source = open_files.enter_context(file.open("rb")) if file else sys.stdin.buffer
         sender = Sender(
-            client, topic, Codec[compression.upper()], partitions=count, only=partition, clock=SystemClock()
+            client, topic, Codec[compression.upper()], partitions=partitions, only=partition, clock=SystemClock()
         )
         shown = open_files.enter_context(_progress(file))
         task = shown.add_task(f"producing to {topic}", total=file.stat().st_size if file else None)
         try:
-            for key, value, size in _lines(source, key_separator, live=file is None and sys.stdin.isatty()):
-                sender.add(key, value, headers)
-                shown.advance(task, size)
+            if generate is not None:
+                pace = Pace(rate=rate, count=count, seconds=60.0 if count is None and seconds is None else seconds)
+                _generate(sender, generate, pace, headers)
+            else:
+                for key, value, size in _lines(source, key_separator, live=file is None and sys.stdin.isatty()):
+                    sender.add(key, value, headers)
+                    shown.advance(task, size)
             sender.flush()
         except LakestreamError:
             say(f"{counted(sender.acknowledged, 'record')} acknowledged before this:")
@@ -84,6 +111,19 @@ def produce(
         print_json({"topic": topic, "records": sender.acknowledged, "bytes": sender.bytes})
     else:
         print(f"{counted(sender.acknowledged, 'record')}, {in_units(sender.bytes)} to {topic}")
+
+
+def _generate(sender: "Sender", kind: str, pace: Pace, headers: list[Header]) -> None:
+    """Sends records at their pace. Ctrl-C ends it, and everything that was sent is durable."""
+    clock, chance, sent = SystemClock(), SystemChance(), 0
+    began = clock.monotonic()
+    with suppress(KeyboardInterrupt):
+        while not pace.is_over(clock.monotonic() - began, sent):
+            for number in range(sent, sent + pace.due(clock.monotonic() - began, sent)):
+                sender.add(*generated_record(kind, number, now_ms=clock.wall_ms(), chance=chance), headers)
+                sent += 1
+            sender.flush()
+            asyncio.run(clock.sleep(_PACE_SECONDS))
 
 
 class Sender:
