@@ -1,18 +1,24 @@
 """Tables that make topics: CREATE TABLE in a namespace that streams creates a topic and its table in one transaction.
 
     create        fresh ids -> plan -> first files -> PointerMove with the new topic
-    stage-create  fresh ids -> check -> metadata that is handed out; its commit brings them back, and then as above
+    stage-create  fresh ids -> check -> metadata that is handed out; its commit brings them back, and then as above,
+                  with the first rows (CREATE TABLE ... AS SELECT) as the topic's first records
 
 The namespace `streams` streams, and so does every namespace with the property `lakestream.streams=true`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.names.lookup import TableNames
+from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.values import Json, Metadata, by_id
+from lakestream.catalog.strangers.appended_rows import AppendingEngines
+from lakestream.catalog.strangers.guards import check_change
+from lakestream.catalog.strangers.offered_snapshots import OfferedSnapshots
 from lakestream.catalog.topic.topic_commits import PreparedCommit, TopicCommits
 from lakestream.catalog.topic.topic_table import (
     TOPIC_ID,
@@ -23,8 +29,16 @@ from lakestream.catalog.topic.topic_table import (
 )
 from lakestream.metadata.rules.missing import shown_table
 from lakestream.metadata.table_store import TableStore
-from lakestream.model.table import STREAMS, Namespace
-from lakestream.model.table_errors import InvalidTableChange
+from lakestream.model.table import (
+    LOG_BRANCH,
+    MAIN_BRANCH,
+    STREAMS,
+    Namespace,
+    PointerMove,
+    TableKind,
+    TablePointer,
+)
+from lakestream.model.table_errors import Guarded, InvalidTableChange
 from lakestream.model.topic import TopicId, TopicSpec
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
@@ -77,9 +91,14 @@ class NewTopics:
         objects: TableObjects,
         commits: TopicCommits,
         planner: TopicPlanner,
+        files: MetadataFiles,
+        appending: AppendingEngines | None,
         clock: Clock,
         ids: Ids,
     ) -> None:
+        self._files = files
+        self._appending = appending
+        self._offered = OfferedSnapshots(objects)
         self._store = store
         self._names = names
         self._objects = objects
@@ -118,15 +137,50 @@ class NewTopics:
 
     async def prepare(self, namespace: Namespace, name: str, made: Metadata) -> PreparedCommit:
         """Topic and table, written but not yet there. `made`: the table as if it were an ordinary one."""
-        if made.get("snapshots"):
-            raise InvalidTableChange(
-                f"{shown_table(namespace, name)} is the table of a topic and takes its rows from it: create the table "
-                "without rows, then produce to the topic"
-            )
         topic = _staged_topic(made) or self._ids.topic_id()
         plan = await self._planner.plan(_asked(namespace, name, topic, made))
         asked = _table_spec(plan, made, plan.properties)
+        if made.get("snapshots"):
+            return await self._filled(namespace, name, plan.spec, asked, made)
         return await self._commits.create(topic, namespace, name, asked, new_topic=plan.spec)
+
+    async def _filled(
+        self, namespace: Namespace, name: str, topic: TopicSpec, asked: TopicTableSpec, made: Metadata
+    ) -> PreparedCommit:
+        """The table of CREATE TABLE ... AS SELECT: its first rows are records of the topic that it makes."""
+        if self._appending is None:
+            raise Guarded("this catalog takes no rows for topics: create the table without rows")
+        uuid, now_ms = table_id_of(topic.id), self._clock.wall_ms()
+        location = self._objects.table_location(uuid)
+        empty = topic_table_without_snapshot(asked, uuid=uuid, location=location, now_ms=now_ms)
+        updates = _first_snapshots(made)
+        check_change(empty, updates)
+        changed = apply_updates(empty, updates, now_ms=now_ms)
+        await self._offered.check(changed, updates, now_ms=now_ms)
+        pointer = TablePointer(
+            id=uuid, namespace=namespace, name=name, kind=TableKind.TOPIC, metadata_location="", topic=topic.id
+        )
+        appended = await self._appending.applied(pointer, empty, changed, updates, version=0, now_ms=now_ms)
+        if LOG_BRANCH not in appended.metadata["refs"]:
+            raise Guarded(f"{shown_table(namespace, name)} is the table of a topic: its first rows must be appended")
+        file = await self._files.write_first(appended.metadata, folder=self._objects.commits_folder(uuid))
+        move = PointerMove(
+            pointer=replace(pointer, metadata_location=file),
+            expected_location=None,
+            new_topic=topic,
+            appended=appended.files,
+            partition=appended.partition,
+        )
+        return PreparedCommit(move=move, metadata=appended.metadata, heads={}, objects=(), superfluous=())
+
+
+def _first_snapshots(made: Metadata) -> list[Json]:
+    head = (made["refs"].get(MAIN_BRANCH) or {}).get("snapshot-id")
+    if head is None:
+        raise InvalidTableChange("the table's first snapshots are on no branch: put them on 'main'")
+    added: list[Json] = [{"action": "add-snapshot", "snapshot": snapshot} for snapshot in made["snapshots"]]
+    moved = {"action": "set-snapshot-ref", "ref-name": MAIN_BRANCH, "type": "branch", "snapshot-id": head}
+    return [*added, moved]
 
 
 def _asked(namespace: Namespace, name: str, topic: TopicId, made: Metadata) -> AskedTable:

@@ -77,6 +77,7 @@ class TableCatalog:
         self._delete_topic = delete_topic
         self._branch_fields = branch_fields
         self._names = TableNames(store)
+        appending = None if rows_as_records is None else AppendingEngines(objects, rows_as_records, ids)
         new_topics = None
         if topic_planner is not None:
             new_topics = NewTopics(
@@ -85,6 +86,8 @@ class TableCatalog:
                 objects=objects,
                 commits=TopicCommits(objects=objects, files=files, clock=clock, ids=ids),
                 planner=topic_planner,
+                files=files,
+                appending=appending,
                 clock=clock,
                 ids=ids,
             )
@@ -95,7 +98,7 @@ class TableCatalog:
             clock=clock,
             ids=ids,
             new_topics=new_topics,
-            appending=None if rows_as_records is None else AppendingEngines(objects, rows_as_records, ids),
+            appending=appending,
         )
 
     # --- reading -------------------------------------------------------------------------------

@@ -144,6 +144,24 @@ def test_inserted_rows_are_avro_for_a_deserializer(lake: RunningLake, sql: Spark
     assert [name for name, value in second.items() if value is not None] == ["id"]
 
 
+def test_a_table_that_is_created_as_a_query_begins_with_its_rows_as_records(
+    sql: SparkSession, lake: RunningLake
+) -> None:
+    sql.sql(
+        "CREATE TABLE sqlfirst.streams.chosen PARTITIONED BY (word) TBLPROPERTIES ('lakestream.partitions'='2') AS "
+        "SELECT id AS n, if(id % 2 = 0, 'even', 'odd') AS word FROM range(10)"
+    )
+    assert sorted(one["n"] for one in values(lake, "chosen", 10, partitions=2)) == list(range(10))
+    lake.produce("chosen", [b'{"n":10,"word":"ten"}'])
+    sql.sql("INSERT INTO sqlfirst.streams.chosen VALUES (11, 'odd')")
+    lake.compact()
+    assert sorted(one["n"] for one in values(lake, "chosen", 12, partitions=2)) == list(range(12))
+    assert sorted(row["n"] for row in sql.table("sqlfirst.streams.chosen").collect()) == list(range(12))
+    assert lake.command("verify", "chosen").returncode == 0
+    with pytest.raises(Py4JJavaError, match="avro"):
+        sql.sql("CREATE TABLE sqlfirst.streams.unfit AS SELECT current_timestamp() AS at")
+
+
 def test_many_rows_go_to_the_partitions_whole_file_by_file(sql: SparkSession, lake: RunningLake) -> None:
     sql.sql("CREATE TABLE sqlfirst.streams.big (n BIGINT, word STRING) TBLPROPERTIES ('lakestream.partitions'='2')")
     sql.range(0, 100_000, 1, 2).selectExpr("id AS n", "concat('word-', id) AS word").writeTo(

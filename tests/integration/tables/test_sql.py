@@ -85,7 +85,7 @@ def test_a_table_on_a_screen_ends_and_says_how_to_get_the_rest(lake: RunningLake
         ("SELEC 1", "syntax error"),
         ("SELECT 1 / 'a'", "Could not convert"),
         ("SELECT * FROM lake.sales.eu.nobody", 'lake."sales.eu".orders'),
-        ("CREATE TABLE lake.streams.mine (a INT)", "error: streams.mine: tables of this namespace belong to topics"),
+        ("CREATE TABLE lake.streams.mine (a TIMESTAMP)", "error: column 'a' is timestamp, which JSON has no form for"),
         ("DROP TABLE shop_orders", "error: streams.shop_orders is the table of a topic, and DROP TABLE would delete"),
         ("INSERT INTO shop_orders SELECT * FROM shop_orders", "error: add-snapshot is refused on the table of a topic"),
     ],
@@ -165,6 +165,19 @@ def test_json_and_csv_exclude_each_other(lake: RunningLake) -> None:
     done = lake.command("sql", "SELECT 1", "--csv", "--json")
     assert done.returncode == 2
     assert done.stdout == ""
+
+
+def test_a_topic_is_created_and_filled_by_sql(lake: RunningLake) -> None:
+    for statement in (
+        "CREATE TABLE lake.streams.mine (a INT, b VARCHAR)",
+        "INSERT INTO mine VALUES (1, 'x'), (2, NULL)",
+    ):
+        done = lake.command("sql", statement)
+        assert done.returncode == 0, done.stderr
+    assert lake.json("sql", "SELECT * FROM mine ORDER BY a") == [{"a": 1, "b": "x"}, {"a": 2, "b": None}]
+    consumed = command("consume", "mine", "--kafka", lake.kafka, "--json")
+    assert consumed.returncode == 0, consumed.stderr
+    assert '{\\"a\\":2,\\"b\\":null}' in consumed.stdout
 
 
 def test_who_inserts_into_a_topic_is_told_to_produce(lake: RunningLake) -> None:
