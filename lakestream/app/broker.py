@@ -11,6 +11,7 @@ from prometheus_client import disable_created_metrics
 from starlette.applications import Starlette
 
 from lakestream.app.broker_health import Health
+from lakestream.app.kafka_security import mechanisms_of, principal_of, tls_of
 from lakestream.broker.broker import Broker, BrokerLimits, build_broker
 from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.metrics import Metrics
@@ -117,8 +118,19 @@ async def _listen(settings: Settings, broker: Broker, metrics: Metrics) -> list[
     )
     registry, inflight = ApiTable(APIS), InflightBytes(limits.inflight_bytes_max)
     servers: list[KafkaServer] = []
+    tls = tls_of(settings.kafka)
     for address in settings.kafka.listeners:
-        server = KafkaServer(registry=registry, broker=broker, metrics=metrics, limits=limits, inflight=inflight)
+        server = KafkaServer(
+            registry=registry,
+            broker=broker,
+            metrics=metrics,
+            limits=limits,
+            inflight=inflight,
+            listener=settings.kafka.protocol,
+            tls=tls,
+            mechanisms=mechanisms_of(settings.kafka),
+            principal_of=principal_of,
+        )
         try:
             await server.start(address.host, address.port)
         except OSError as error:
@@ -170,7 +182,7 @@ def _limits(settings: Settings, objects: ObjectStore) -> BrokerLimits:
         ),
         garbage=garbage_limits(settings.wal.grace_ms),
         groups=_group_limits(settings.group),
-        access=access_policy(settings.access),
+        access=access_policy(settings),
     )
 
 

@@ -112,7 +112,7 @@ async def _gateway(settings: Settings, no_pipeline: str | None, shown_settings: 
         lake=lambda: lake_of(settings, server.port),
     )
     tasks = Tasks(on_failure=partial(_background_failure, life))
-    authorizer = Authorizer(access_policy(settings.access), store, clock, tasks)
+    authorizer = Authorizer(access_policy(settings), store, clock, tasks)
     if authorizer.policy.is_needed:
         await authorizer.start()
     app = SameOrigin(Starlette(routes=routes))

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from lakestream.access.authorizer import AccessPolicy, Authorizer
+from lakestream.access.logins import Logins
 from lakestream.broker.cluster import Cluster
 from lakestream.broker.directory import Directory
 from lakestream.broker.fetch import Fetching, FetchMetrics
@@ -87,6 +88,7 @@ class Broker:
     duties: Duties
     groups: Groups
     authorizer: Authorizer
+    logins: Logins
     tasks: Tasks
 
     async def start(self) -> None:
@@ -163,6 +165,7 @@ async def build_broker(
         fast=lane(inline=budget, profile=Profile.FAST),
         diskless=lane(inline=budget if is_embedded(store.url) else None, profile=Profile.DISKLESS),
     )
+    authorizer = Authorizer(limits.access, store, clock, tasks)
     fetching = Fetching(index, reader, wakeups, clock, metrics)
     return Broker(
         limits=limits,
@@ -228,6 +231,12 @@ async def build_broker(
             ids=ids,
             tasks=tasks,
         ),
-        authorizer=Authorizer(limits.access, store, clock, tasks),
+        authorizer=authorizer,
+        logins=Logins(authorizer, await _secret(limits.access, store), clock=clock, ids=ids, threads=threads),
         tasks=tasks,
     )
+
+
+async def _secret(policy: AccessPolicy, store: MetadataStore) -> str:
+    """Of the cluster. Nobody logs in where it is not needed."""
+    return await store.access.cluster_secret() if policy.is_needed else ""

@@ -35,6 +35,10 @@ EXAMPLES = {
     "status": "lakestream status --json",
     "top": "lakestream top",
     "doctor": "lakestream doctor",
+    "user add": "lakestream user add alice --password-file secret.txt",
+    "user list": "lakestream user list",
+    "user password": "lakestream user password alice --password-file secret.txt",
+    "user remove": "lakestream user remove alice",
     "settings": "lakestream settings --set wal.linger_ms=100",
 }
 """By the command; commands of a group by both words."""

@@ -40,6 +40,7 @@ COMMANDS = (
     "status",
     "top",
     "doctor",
+    "user",
     "settings",
     "segment",
 )

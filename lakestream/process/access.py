@@ -3,11 +3,13 @@
 from lakestream.access.authorizer import AccessPolicy
 from lakestream.metadata.store import MetadataStore
 from lakestream.protocol.rest.access.callers import ClusterGate, Gate, open_gate
-from lakestream.settings.model import AccessSettings
+from lakestream.settings.model import AccessSettings, Settings
 
 
-def access_policy(access: AccessSettings) -> AccessPolicy:
+def access_policy(settings: Settings) -> AccessPolicy:
+    access = settings.access
     return AccessPolicy(
+        authenticate=settings.kafka.protocol.startswith("SASL"),
         authorize=access.authorize,
         super_users=access.super_users,
         allow_without_acl=access.allow_everyone_if_no_acl_found,

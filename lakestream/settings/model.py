@@ -90,6 +90,21 @@ class KafkaSettings(SettingsGroup):
     advertised: HostPort | None = Field(
         default=None, description="What clients are told to connect to, where it differs from the first listener."
     )
+    protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        default="PLAINTEXT",
+        description="How clients connect, on all listeners: SSL encrypts, SASL asks for a user and a password.",
+    )
+    certificate: Path | None = Field(
+        default=None, description="The broker's certificate and its chain, a PEM file; needed for SSL."
+    )
+    key: Path | None = Field(
+        default=None, description="The private key of the certificate, a PEM file without password."
+    )
+    client_ca: Path | None = Field(
+        default=None,
+        description="Certificates of the authorities, a PEM file. Clients must then show a certificate of one of them; "
+        "without SASL its subject is their principal.",
+    )
     auto_create_topics: bool = Field(
         default=True, description="Create a topic when a client asks for one that does not exist."
     )

@@ -8,6 +8,7 @@ background task, which would stop a broker process, is raised at the end.
 """
 
 import socket
+import ssl
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
@@ -46,14 +47,19 @@ class LocalLakestream:
         server_limits: ServerLimits | None = None,
         metadata: str = "sqlite:///:memory:",
         objects: str = "memory://",
+        tls: ssl.SSLContext | None = None,
+        mechanisms: Sequence[str] = (),
     ) -> None:
-        """`racks` are the zones of the brokers, in order. Further brokers have none."""
+        """With `mechanisms`, clients log in by SASL: the policy of access in `limits` must say so too. `racks` are the
+        zones of the brokers, in order. Further brokers have none."""
         self._count = brokers
         self._racks = racks
         self._limits = limits or BrokerLimits()
         self._server_limits = server_limits or ServerLimits()
         self._metadata_url = metadata
         self._objects_url = objects
+        self._tls = tls
+        self._mechanisms = mechanisms
         self._clock = SystemClock()
         self._ids = Ids(self._clock, SystemChance())
         self._stack = AsyncExitStack()
@@ -120,7 +126,14 @@ class LocalLakestream:
         )
         await broker.start()
         self._stack.push_async_callback(broker.drain)
-        server = KafkaServer(registry=ApiTable(APIS), broker=broker, metrics=metrics, limits=self._server_limits)
+        server = KafkaServer(
+            registry=ApiTable(APIS),
+            broker=broker,
+            metrics=metrics,
+            limits=self._server_limits,
+            tls=self._tls,
+            mechanisms=self._mechanisms,
+        )
         await server.start(HOST, port)
         self._stack.push_async_callback(server.drain, DRAIN_MS_MAX)
         self._stack.callback(broker.let_go)

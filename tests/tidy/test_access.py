@@ -12,8 +12,8 @@ from lakestream.model.access import ANYONE, Need
 from lakestream.protocol.kafka.api import Api
 from lakestream.protocol.kafka.apis.all import APIS
 
-OPEN_APIS = {"ApiVersions"}
-"""Clients ask it before they say who they are."""
+OPEN_APIS = {"ApiVersions", "SaslHandshake", "SaslAuthenticate"}
+"""Clients ask them before, or in order to, say who they are."""
 OPEN_PATHS = {
     "/console/static/{file}",
     "/healthz",

@@ -28,6 +28,7 @@ from lakestream.access.access import UNLIMITED, Access
 from lakestream.broker.broker import Broker
 from lakestream.model.access import Needs
 from lakestream.model.caller import Caller
+from lakestream.protocol.kafka.sasl.login import Login
 from lakestream.protocol.kafka.wire.shapes import Shape
 
 Response: TypeAlias = Shape | None
@@ -57,6 +58,8 @@ class RequestContext:
     broker: Broker
     apis: "ApiTable"
     """The APIs this listener serves: the answer to ApiVersions."""
+    login: Login | None = None
+    """None on a listener without SASL."""
     access: Access = UNLIMITED
     """What the caller may do. The guard of the API has asked it already; handlers ask it for what they show."""
 

@@ -47,7 +47,7 @@ JOINED_PART_BYTES_MAX = 4 * 1024
 PARTS_PER_TURN = 4 * 1024
 """Parts of a long response that are encoded without a pause: a millisecond or two."""
 
-API_VERSIONS = 18
+API_VERSIONS, SASL_AUTHENTICATE = 18, 36
 UNSUPPORTED_VERSION = 35
 
 _LENGTH = Struct(">i")
@@ -87,6 +87,7 @@ class Request:
         "done",
         "frame_bytes",
         "held_bytes",
+        "is_bare",
         "route",
     )
 
@@ -102,6 +103,7 @@ class Request:
         self.context: Any = None
         self.buffers: list[Buffer] = []
         self.done = False
+        self.is_bare = False
 
     def decode(self) -> Shape:
         """Decode the body. Called at the request's turn and not earlier: objects take more memory than bytes."""
@@ -114,7 +116,8 @@ class Connection:
         self._routes = routes
         self._gate = gate
         self._receive_buffer = receive_buffer
-        self._frame_bytes_max = frame_bytes_max
+        self.frame_bytes_max = frame_bytes_max
+        self._takes_bare_tokens = False
         self._held: Buffer = b""
         """Bytes received and not yet taken in."""
         self._frame: memoryview | None = None
@@ -133,6 +136,17 @@ class Connection:
         self._slots: deque[Request] = deque()
         self._client_id_bytes = b""
         self._client_id = ""
+
+    # --- a login
+
+    def take_bare_tokens(self) -> None:
+        """From now on a frame is a token of SASL, without a header, and so are the answers."""
+        self._takes_bare_tokens = True
+
+    def take_requests(self, *, frame_bytes_max: int) -> None:
+        """The login is done."""
+        self._takes_bare_tokens = False
+        self.frame_bytes_max = frame_bytes_max
 
     # --- bytes in
 
@@ -238,8 +252,11 @@ class Connection:
         if self._admitted is not None:
             return True
         (length,) = _LENGTH.unpack_from(data, at)
-        if not _REQUEST_HEADER.size <= length <= self._frame_bytes_max:
-            raise MalformedRequest(f"a frame of {length} bytes; between 10 and {self._frame_bytes_max} can be taken in")
+        shortest = 0 if self._takes_bare_tokens else _REQUEST_HEADER.size
+        if not shortest <= length <= self.frame_bytes_max:
+            raise MalformedRequest(
+                f"a frame of {length} bytes; between {shortest} and {self.frame_bytes_max} can be taken in"
+            )
         if not self._gate.admit(length):
             self.awaited = length
             return False
@@ -263,6 +280,8 @@ class Connection:
         if self.arriving_bytes:
             arrived, self.arriving_bytes = self.arriving_bytes, 0
             self._gate.arrived(arrived)
+        if self._takes_bare_tokens:
+            return [self._bare_token(frame)]
         api_key, api_version, correlation_id, client_id_bytes = _REQUEST_HEADER.unpack_from(frame)
         try:
             route = self._routes.find(api_key, api_version)
@@ -279,6 +298,15 @@ class Connection:
         request = Request(route, correlation_id, client_id, frame, at)
         self._slots.append(request)
         return [request]
+
+    def _bare_token(self, token: memoryview) -> Request:
+        """The token as the body of SaslAuthenticate 0, which is a length and the token."""
+        body = memoryview(_LENGTH.pack(len(token)) + bytes(token))
+        request = Request(self._routes.find(SASL_AUTHENTICATE, 0), 0, None, body, 0)
+        request.held_bytes = counted_bytes(len(token))
+        request.is_bare = True
+        self._slots.append(request)
+        return request
 
     def _read_client_id(self, frame: memoryview, at: int, length: int) -> str | None:
         if length == -1:
@@ -311,13 +339,23 @@ class Connection:
         return len(self._slots)
 
     def answer(self, request: Request, response: Shape) -> None:
+        if request.is_bare:
+            self._answer_bare(request, response)
+            return
         route = request.route
         out: list[Buffer] = [b"", _NO_TAGS] if route.has_response_tags else [b""]
         route.encode(response, out)
         self._fill_slot(request, out)
 
+    def _answer_bare(self, request: Request, response: Any) -> None:
+        request.buffers = [_LENGTH.pack(len(response.auth_bytes)) + response.auth_bytes]
+        request.done = True
+
     def answer_in_turns(self, request: Request, response: Shape) -> Iterator[None]:
         """Encode the answer in steps, so that other connections can run between them."""
+        if request.is_bare:
+            self._answer_bare(request, response)
+            return
         route = request.route
         out: list[Buffer] = [b"", _NO_TAGS] if route.has_response_tags else [b""]
         joined: list[Buffer] = []

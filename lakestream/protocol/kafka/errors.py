@@ -9,7 +9,7 @@ exception that is not in the table is our own fault: the client gets UNKNOWN_SER
 from enum import IntEnum
 
 from lakestream.broker.groups import errors as groups
-from lakestream.model import acl, errors
+from lakestream.model import acl, credential, errors
 from lakestream.storage.records import errors as batches
 
 
@@ -43,6 +43,8 @@ class KafkaError(IntEnum):
     GROUP_AUTHORIZATION_FAILED = 30
     CLUSTER_AUTHORIZATION_FAILED = 31
     INVALID_TIMESTAMP = 32
+    UNSUPPORTED_SASL_MECHANISM = 33
+    ILLEGAL_SASL_STATE = 34
     UNSUPPORTED_VERSION = 35
     TOPIC_ALREADY_EXISTS = 36
     INVALID_PARTITIONS = 37
@@ -59,6 +61,7 @@ class KafkaError(IntEnum):
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
     SECURITY_DISABLED = 54
     KAFKA_STORAGE_ERROR = 56
+    SASL_AUTHENTICATION_FAILED = 58
     UNKNOWN_PRODUCER_ID = 59
     NON_EMPTY_GROUP = 68
     GROUP_ID_NOT_FOUND = 69
@@ -74,6 +77,9 @@ class KafkaError(IntEnum):
     GROUP_SUBSCRIBED_TO_TOPIC = 86
     INVALID_RECORD = 87
     THROTTLING_QUOTA_EXCEEDED = 89
+    RESOURCE_NOT_FOUND = 91
+    DUPLICATE_RESOURCE = 92
+    UNACCEPTABLE_CREDENTIAL = 93
     UNKNOWN_TOPIC_ID = 100
     INCONSISTENT_TOPIC_ID = 103
     FENCED_MEMBER_EPOCH = 110
@@ -152,6 +158,8 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     # Access.
     acl.InvalidAcl: KafkaError.INVALID_REQUEST,
     acl.TooManyAcls: KafkaError.POLICY_VIOLATION,
+    credential.InvalidCredential: KafkaError.UNACCEPTABLE_CREDENTIAL,
+    credential.UnknownUser: KafkaError.RESOURCE_NOT_FOUND,
     # Kinds: an exception of another room, or one without a row above, is answered by what its kind advises.
     errors.Invalid: KafkaError.INVALID_REQUEST,
     errors.NotFound: KafkaError.UNKNOWN_TOPIC_OR_PARTITION,

@@ -9,22 +9,33 @@ session.py runs one connection; limits.py has the limits.
 
 import asyncio
 import socket
+import ssl
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import structlog
 from structlog.typing import FilteringBoundLogger
 
 from lakestream.broker.broker import Broker
+from lakestream.model.caller import ANONYMOUS, Principal
 from lakestream.protocol.kafka.api import ApiTable
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
 from lakestream.protocol.kafka.routes import Routes
-from lakestream.protocol.kafka.service import ServerMetrics, Service
+from lakestream.protocol.kafka.service import PrincipalOf, ServerMetrics, Service
 from lakestream.protocol.kafka.session import Session
 from lakestream.protocol.rate_limited_log import RateLimitedLog
 
 CHECKS_PER_LIMIT = 4
 """How many times within the shorter of the two time limits the server checks its connections."""
+
+HANDSHAKE_SECONDS_MAX = 10.0
+"""Of TLS. A connection that is not through by then is closed."""
+
+
+def anonymous(certificate: Mapping[str, Any] | None) -> Principal:
+    return ANONYMOUS
 
 
 class KafkaServer:
@@ -36,15 +47,22 @@ class KafkaServer:
         metrics: ServerMetrics,
         limits: ServerLimits | None = None,
         listener: str = "PLAINTEXT",
+        tls: ssl.SSLContext | None = None,
+        mechanisms: Sequence[str] = (),
+        principal_of: PrincipalOf = anonymous,
         inflight: InflightBytes | None = None,
         log: FilteringBoundLogger | None = None,
     ) -> None:
-        """`inflight` may be shared by several listeners of one process."""
+        """`inflight` may be shared by several listeners of one process. With `mechanisms`, callers must log in by one
+        of these SASL mechanisms."""
         self._registry = registry
         self._broker = broker
         self._metrics = metrics
         self._limits = limits or ServerLimits()
         self._listener = listener
+        self._tls = tls
+        self._mechanisms = mechanisms
+        self._principal_of = principal_of
         self._inflight = inflight or InflightBytes(self._limits.inflight_bytes_max)
         self._log = log or structlog.get_logger("lakestream.kafka")
         self._client_log: RateLimitedLog
@@ -68,6 +86,8 @@ class KafkaServer:
             backlog=self._limits.backlog,
             reuse_address=True,
             start_serving=False,
+            ssl=self._tls,
+            ssl_handshake_timeout=HANDSHAKE_SECONDS_MAX if self._tls is not None else None,
         )
         if _is_granted(self._limits.socket_receive_bytes):
             for listening in self._server.sockets:
@@ -114,6 +134,8 @@ class KafkaServer:
             routes=Routes(self._registry.served()),
             broker=self._broker,
             listener=self._listener,
+            mechanisms=self._mechanisms,
+            principal_of=self._principal_of,
             limits=self._limits,
             inflight=self._inflight,
             metrics=self._metrics,

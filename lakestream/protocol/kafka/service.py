@@ -1,16 +1,20 @@
 """Service: state that all sessions of one listener share, and the metrics they report."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 from lakestream.broker.broker import Broker
+from lakestream.model.caller import Principal
 from lakestream.protocol.kafka.api import Api, ApiTable
 from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
 from lakestream.protocol.kafka.routes import Routes
 from lakestream.protocol.rate_limited_log import RateLimitedLog
+
+PrincipalOf: TypeAlias = Callable[[Mapping[str, Any] | None], Principal]
+"""Names the caller by the certificate that it showed, as Python's ssl module gives it."""
 
 
 class ServerMetrics(Protocol):
@@ -33,6 +37,9 @@ class Service:
     routes: Routes
     broker: Broker
     listener: str
+    mechanisms: Sequence[str]
+    """Of SASL. None: the listener asks nobody to log in."""
+    principal_of: PrincipalOf
     limits: ServerLimits
     inflight: InflightBytes
     metrics: ServerMetrics

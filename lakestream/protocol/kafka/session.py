@@ -16,17 +16,15 @@ from functools import partial
 from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import Any, TypeGuard
 
-from lakestream.access.access import Access
-from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.protocol.kafka.api import (
     Api,
     Later,
-    RequestContext,
     Response,
     Started,
     Starting,
 )
 from lakestream.protocol.kafka.connection import Connection, Request, first_bytes
+from lakestream.protocol.kafka.entrance import Entrance
 from lakestream.protocol.kafka.failures import response_to_failure
 from lakestream.protocol.kafka.guards.judging import begin
 from lakestream.protocol.kafka.patience import Patience
@@ -60,9 +58,7 @@ class Session(asyncio.BufferedProtocol):
             frame_bytes_max=service.limits.frame_bytes_max,
         )
         self._transport: asyncio.Transport
-        self._caller: Caller
-        self._access: Access
-        self._contexts: dict[tuple[int, int], RequestContext] = {}
+        self._entrance: Entrance
         self._queue: deque[Request] = deque()
         self._busy: asyncio.Future[Any] | None = None
         """The running request that the next one must wait for."""
@@ -83,27 +79,20 @@ class Session(asyncio.BufferedProtocol):
     @property
     def host(self) -> str:
         """The client's address."""
-        return self._caller.host
+        return self._entrance.caller.host
 
     # --- called by the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]
-        host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
-        self._become(Caller(principal=ANONYMOUS, listener=self._service.listener, host=host, port=port))
+        self._entrance = Entrance(self._service, transport, self._connection)
         if (refusal := self._opened(self)) is not None:
-            self._service.log.warning("connection refused", client=host, kind=refusal)
+            self._service.log.warning("connection refused", client=self.host, kind=refusal)
             self._ended = True
             self._transport.abort()
             return
         transport.get_extra_info("socket").setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         self._transport.set_write_buffer_limits(high=self._service.limits.write_buffer_bytes_max)
-
-    def _become(self, caller: Caller) -> None:
-        """Requests from here on are this caller's."""
-        self._caller = caller
-        self._access = self._service.broker.authorizer.access_of(caller)
-        self._contexts.clear()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         if self._draining or self._ended:
@@ -148,6 +137,9 @@ class Session(asyncio.BufferedProtocol):
 
     def check(self, now: float) -> None:
         """Disconnect a client that is idle for too long. A client that waits for our answer is not idle."""
+        if self._entrance.is_overdue(now):
+            self._abort_because("no login in time")
+            return
         verdict = self._patience.check(
             now,
             self._transport.get_write_buffer_size(),
@@ -180,7 +172,7 @@ class Session(asyncio.BufferedProtocol):
         return self._connection.mid_frame and self._reading
 
     def _abort_because(self, event: str) -> None:
-        self._service.log.info(f"{event}, aborting it", client=self._caller.host)
+        self._service.log.info(f"{event}, aborting it", client=self.host)
         self.abort()
 
     # --- frames in
@@ -238,7 +230,7 @@ class Session(asyncio.BufferedProtocol):
             requests = take_in(*about)
         except (MalformedRequest, UnsupportedRequest) as problem:
             self._service.log.info(
-                "closing a connection", client=self._caller.host, kind=type(problem).__name__, reason=str(problem)
+                "closing a connection", client=self.host, kind=type(problem).__name__, reason=str(problem)
             )
             self._end()
             return
@@ -266,6 +258,9 @@ class Session(asyncio.BufferedProtocol):
                 self._start(self._queue.popleft())
             if self._connection.is_writable:
                 self._flush()
+            if self._entrance.is_refused and not self._connection.outstanding:
+                self._end()
+                return
             if not self._waits_for_slot or not self._admit_held():
                 break
         self._read_or_pause()
@@ -282,9 +277,12 @@ class Session(asyncio.BufferedProtocol):
         self._proceed()
 
     def _start(self, request: Request) -> None:
+        if not self._entrance.may_ask(self._api(request)):
+            self._refuse_to_start(request)
+            return
         try:
             request.body = request.decode()
-            request.context = self._context(request)
+            request.context = self._entrance.context(request)
             started = self._call(self._api(request), request)
         except Exception as problem:  # noqa: BLE001 - whatever goes wrong concerns this request alone
             self._fail(request, problem)
@@ -299,6 +297,12 @@ class Session(asyncio.BufferedProtocol):
         else:
             self._running_bytes += request.held_bytes
             self._busy = self._service.loop.create_task(self._in_order(request, started))
+
+    def _refuse_to_start(self, request: Request) -> None:
+        """Nobody who has not logged in is answered. What was answered before still leaves."""
+        self._service.log.info("a request before login, closing", client=self.host, kind=self._api(request).name)
+        self._flush()
+        self._end()
 
     def _when_done(self, request: Request, started: "asyncio.Future[Any] | Later") -> "asyncio.Future[Any]":
         done, respond = started if isinstance(started, Later) else (started, asyncio.Future.result)
@@ -357,21 +361,6 @@ class Session(asyncio.BufferedProtocol):
     def _api(self, request: Request) -> Api:
         return self._service.apis[request.route.api_key]
 
-    def _context(self, request: Request) -> RequestContext:
-        """The request's context. The last one of the same version nearly always fits: clients repeat themselves."""
-        key = request.route.api_key, request.route.api_version
-        context = self._contexts.get(key)
-        if context is None or context.client_id != request.client_id:
-            context = self._contexts[key] = RequestContext(
-                api_version=request.route.api_version,
-                client_id=request.client_id,
-                caller=self._caller,
-                broker=self._service.broker,
-                apis=self._service.registry,
-                access=self._access,
-            )
-        return context
-
     # --- answers out
 
     def _answer(self, request: Request, response: Response) -> None:
@@ -400,13 +389,13 @@ class Session(asyncio.BufferedProtocol):
 
     def _not_encoded(self, request: Request, problem: Exception) -> None:
         self._service.log.error(
-            "a response cannot be encoded", client=self._caller.host, kind=self._api(request).name, exc_info=problem
+            "a response cannot be encoded", client=self.host, kind=self._api(request).name, exc_info=problem
         )
         self._end()
 
     def _fail(self, request: Request, problem: BaseException) -> None:
         """Tell the client in the API's own shape, or close the connection where there is none."""
-        response = response_to_failure(self._service, request, problem, client=self._caller.host)
+        response = response_to_failure(self._service, request, problem, client=self.host)
         if response is None:
             self._end()
         else:
@@ -427,6 +416,9 @@ class Session(asyncio.BufferedProtocol):
         if self._ended:
             return
         self._stop()
+        if not self._transport.can_write_eof():  # TLS
+            self._transport.close()
+            return
         self._transport.write_eof()
         self._service.loop.call_later(LINGER_S, self._transport.close)
 

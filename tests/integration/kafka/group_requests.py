@@ -13,9 +13,10 @@ from lakestream.testing.local import FIRST_BROKER_ID
 from .wire_client import WireClient
 
 MEMBER_ID_REQUIRED = 79
-SECURITY_DISABLED = 54
+SECURITY_DISABLED, ILLEGAL_SASL_STATE = 54, 34
 EXPECTED: Mapping[tuple[int, int], int] = {
     (11, 4): MEMBER_ID_REQUIRED,
+    **{(key, version): ILLEGAL_SASL_STATE for key in (17, 36) for version in (0, 1, 2)},
     **{(key, version): SECURITY_DISABLED for key in (29, 30, 31) for version in (1, 2, 3)},
 }
 """JoinGroup 4 is the one version in which a member cannot join at once: no id yet, and no static members. ACLs are not

@@ -120,12 +120,32 @@ def _delete_acls(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
     return api.Request(filters=[asked])
 
 
+def _sasl_handshake(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(mechanism="PLAIN")
+
+
+def _sasl_authenticate(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(auth_bytes=b"token")
+
+
+def _describe_scram(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(users=None)
+
+
+def _alter_scram(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    asked = api.request.ScramCredentialUpsertion(
+        name=topic, mechanism=1, iterations=4096, salt=b"salt", salted_password=bytes(32)
+    )
+    return api.Request(upsertions=[asked])
+
+
 REQUESTS: Mapping[int, Callable[[Any, str, bytes, int], Any]] = {
     0: _produce,
     1: _fetch,
     2: _list_offsets,
     3: _metadata,
     10: _find_coordinator,
+    17: _sasl_handshake,
     18: _api_versions,
     19: _create_topics,
     20: _delete_topics,
@@ -138,9 +158,12 @@ REQUESTS: Mapping[int, Callable[[Any, str, bytes, int], Any]] = {
     32: _describe_configs,
     33: _alter_configs,
     35: _describe_log_dirs,
+    36: _sasl_authenticate,
     37: _create_partitions,
     44: _alter_configs,
     46: _list_reassignments,
+    50: _describe_scram,
+    51: _alter_scram,
     60: _describe_cluster,
     74: _list_config_resources,
     75: _describe_topic_partitions,
