@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console, JustifyMethod
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 _KIB = 1024
@@ -25,17 +26,45 @@ def print_json(value: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
+    console = _console()
+    if title is not None:
+        console.print(escape(title), style="bold", soft_wrap=True)
+    console.print(_table(columns, rows))
+
+
+def print_table_or_rows(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table; if it is wider than the terminal, each row on its own, with a line for each column."""
+    console, table = _console(), _table(columns, rows)
+    if not rows or Measurement.get(console, console.options.update(width=_PIPE_WIDTH), table).maximum <= console.width:
+        console.print(table)
+        return
+    for number, row in enumerate(rows, start=1):
+        console.print(f"row {number:,}", style="bold")
+        one = Table(box=None, pad_edge=False, show_header=False)
+        one.add_column(no_wrap=True)
+        one.add_column(overflow="fold")
+        for column, cell in zip(columns, row, strict=True):
+            one.add_row(escape(shown(column.removeprefix(">"))), _cell(cell))
+        console.print(one)
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         side: JustifyMethod = "right" if column.startswith(">") else "left"
         # Fold cells on a narrow terminal: half of a number is another number.
         table.add_column(escape(shown(column.removeprefix(">"))), justify=side, overflow="fold")
     for row in rows:
-        table.add_row(*(escape("" if cell is None else shown(str(cell))) for cell in row))
-    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, highlight=False)
-    if title is not None:
-        console.print(escape(title), style="bold", soft_wrap=True)
-    console.print(table)
+        table.add_row(*map(_cell, row))
+    return table
+
+
+def _cell(cell: object) -> str:
+    return escape("" if cell is None else shown(str(cell)))
 
 
 def shown(text: str) -> str:

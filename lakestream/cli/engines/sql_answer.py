@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lakestream.cli.output import print_table, say
+from lakestream.cli.output import print_table_or_rows, say
 
 ROWS_SHOWN_MAX = 1_000
 """Rows of a table: its columns are as wide as their widest row, so all rows are held in memory."""
@@ -39,7 +39,7 @@ def print_rows(answer: pa.RecordBatchReader) -> None:
     if not columns:
         say("done")
         return
-    print_table(columns, shown)
+    print_table_or_rows(columns, shown)
     if more:
         say(f"these are the first {ROWS_SHOWN_MAX:,} rows; --csv and --json print all, LIMIT fewer")
 
