@@ -16,7 +16,11 @@ from lakestream.catalog.spec.values import (
     wanted_strings,
     wanted_texts,
 )
-from lakestream.catalog.strangers.topic_columns import columns_problem, system_columns_problem
+from lakestream.catalog.strangers.topic_columns import (
+    columns_problem,
+    declared_columns_problem,
+    system_columns_problem,
+)
 from lakestream.model.file_compression import UnknownCompression, compression_of
 from lakestream.model.table import MAIN_BRANCH, OWN_BRANCHES
 from lakestream.model.table_errors import Guarded
@@ -98,9 +102,13 @@ def is_append(update: Json) -> bool:
     return bool(summary.get("operation", "append") == "append")
 
 
+def _takes_rows(metadata: Metadata) -> bool:
+    return bool((metadata.get("properties") or {}).get(TAKES_ROWS) == "true")
+
+
 def _append_where_rows_are_records(metadata: Metadata, update: Json) -> str | None:
     summary = wanted(wanted(update, "snapshot", dict), "summary", dict)
-    if is_append(update) and (metadata.get("properties") or {}).get(TAKES_ROWS) != "true":
+    if is_append(update) and not _takes_rows(metadata):
         return (
             "it takes no rows by INSERT, since it was not made by CREATE TABLE. Add rows by producing to the topic, "
             "with a Kafka client or with `lakestream produce TOPIC`: they are in the table within seconds. DELETE, "
@@ -156,7 +164,8 @@ def _is_own_property(name: str) -> bool:
 
 def _same_system_columns(metadata: Metadata, update: Json) -> str | None:
     schema = wanted(update, "schema", dict)
-    return system_columns_problem(metadata, schema) or columns_problem(metadata, schema)
+    problem = system_columns_problem(metadata, schema) or columns_problem(metadata, schema)
+    return problem or (declared_columns_problem(metadata, schema) if _takes_rows(metadata) else None)
 
 
 def _schema_with_system_columns(metadata: Metadata, update: Json) -> str | None:
