@@ -41,6 +41,7 @@ COMMANDS = (
     "top",
     "doctor",
     "user",
+    "acl",
     "settings",
     "segment",
 )

@@ -5,27 +5,22 @@ and gateways learn of a change within a second. A password is read from a file o
 command line, where other users of the machine could see it.
 """
 
-import asyncio
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
 from lakestream.access.scram import credential_of
+from lakestream.cli.client.access_store import on_access_store
 from lakestream.cli.failures import WrongUse
-from lakestream.cli.options import AsJson, Config, SetValues, loaded_settings
+from lakestream.cli.options import AsJson, Config, SetValues
 from lakestream.cli.output import print_json, print_table, say
 from lakestream.metadata.access_store import AccessStore
-from lakestream.metadata.open import open_store
 from lakestream.model.credential import Credential, Mechanism, UnknownUser
 from lakestream.world.chance import SystemChance
-from lakestream.world.clock import SystemClock
-from lakestream.world.ids import Ids
 
 app = typer.Typer(help="Add, list and remove users, and set their passwords.", no_args_is_help=True)
-T = TypeVar("T")
 
 Name = Annotated[str, typer.Argument(help="The user's name.")]
 PasswordFile = Annotated[
@@ -38,7 +33,7 @@ _SALT_BYTES = 16
 @app.command()
 def add(name: Name, password_file: PasswordFile = None, config: Config = None, values: SetValues = None) -> None:
     """Add a user with a password."""
-    if any(each.user == name for each in _on_store(config, values, _credentials)):
+    if any(each.user == name for each in on_access_store(config, values, _credentials)):
         raise WrongUse(f"there is a user '{name}'; `lakestream user password {name}` sets another password")
     _set(name, password_file, config, values)
     say(f"user {name} was added")
@@ -47,7 +42,7 @@ def add(name: Name, password_file: PasswordFile = None, config: Config = None, v
 @app.command()
 def password(name: Name, password_file: PasswordFile = None, config: Config = None, values: SetValues = None) -> None:
     """Set another password. Open connections stay logged in."""
-    if not any(each.user == name for each in _on_store(config, values, _credentials)):
+    if not any(each.user == name for each in on_access_store(config, values, _credentials)):
         raise UnknownUser(f"there is no user '{name}'; `lakestream user list` shows those that exist")
     _set(name, password_file, config, values)
     say(f"the password of {name} was set")
@@ -56,7 +51,7 @@ def password(name: Name, password_file: PasswordFile = None, config: Config = No
 @app.command()
 def remove(name: Name, config: Config = None, values: SetValues = None) -> None:
     """Remove a user. Open connections stay logged in; take away its ACLs to stop them."""
-    mechanisms = [each.mechanism for each in _on_store(config, values, _credentials) if each.user == name]
+    mechanisms = [each.mechanism for each in on_access_store(config, values, _credentials) if each.user == name]
     if not mechanisms:
         raise UnknownUser(f"there is no user '{name}'; `lakestream user list` shows those that exist")
 
@@ -64,7 +59,7 @@ def remove(name: Name, config: Config = None, values: SetValues = None) -> None:
         for mechanism in mechanisms:
             await store.remove_credential(name, mechanism)
 
-    _on_store(config, values, drop)
+    on_access_store(config, values, drop)
     say(f"user {name} was removed")
 
 
@@ -72,7 +67,7 @@ def remove(name: Name, config: Config = None, values: SetValues = None) -> None:
 def list_users(as_json: AsJson = False, config: Config = None, values: SetValues = None) -> None:
     """List all users and the mechanisms by which they can log in."""
     users: dict[str, list[str]] = {}
-    for each in _on_store(config, values, _credentials):
+    for each in on_access_store(config, values, _credentials):
         users.setdefault(each.user, []).append(each.mechanism.wire_name)
     if as_json:
         print_json([{"user": name, "mechanisms": mechanisms} for name, mechanisms in users.items()])
@@ -89,7 +84,7 @@ def _set(name: str, password_file: Path | None, config: Path | None, values: lis
         for credential in made:
             await store.put_credential(credential)
 
-    _on_store(config, values, put)
+    on_access_store(config, values, put)
 
 
 def _password(file: Path | None) -> str:
@@ -102,17 +97,3 @@ def _password(file: Path | None) -> str:
 
 async def _credentials(store: AccessStore) -> tuple[Credential, ...]:
     return (await store.view()).credentials
-
-
-def _on_store(config: Path | None, values: list[str] | None, verb: Callable[[AccessStore], Awaitable[T]]) -> T:
-    settings = loaded_settings(config, values).settings
-
-    async def run() -> T:
-        clock = SystemClock()
-        store = await open_store(settings.metadata_url, clock=clock, ids=Ids(clock, SystemChance()))
-        try:
-            return await verb(store.access)
-        finally:
-            await store.close()
-
-    return asyncio.run(run())
