@@ -14,12 +14,16 @@ from lakestream.administration.processes import BrokerAnswers, LiveProcesses
 from lakestream.administration.quarantine import Quarantine
 from lakestream.administration.repairs import RepairRequests
 from lakestream.administration.topic_table import TopicTableNames
+from lakestream.administration.topics.log import TopicLogs
 from lakestream.administration.wal import WalAtRest
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.contract.topic.growing import GrowingContracts
+from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.store import MetadataStore
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
+from lakestream.world.threads import Threads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,7 @@ class Administration:
     lags: TableLags
     copies: TableCopies
     topic_tables: TopicTableNames
+    topic_logs: TopicLogs
     compaction: CompactionRequests
     fresh_reads: FreshReads
     quarantine: Quarantine
@@ -43,11 +48,14 @@ def build_administration(
     answers: BrokerAnswers,
     clock: Clock,
     ids: Ids,
+    schema_threads: Threads,
+    objects_url: str,
     grace_ms: int,
     no_pipeline: str | None = None,
 ) -> Administration:
     """`files` belongs to the whole process, so that it caches metadata once. `answers` asks brokers; `grace_ms` is the
-    setting `wal.grace_ms`; `no_pipeline` says why no pipeline was started with this gateway."""
+    setting `wal.grace_ms`; `schema_threads` parse schemas; `objects_url` is the address of the object store, for
+    readers without a broker; `no_pipeline` says why no pipeline was started with this gateway."""
     pipelines = Pipelines(store, ruled_out=no_pipeline)
     processes = LiveProcesses(store, answers, pipelines)
     return Administration(
@@ -62,6 +70,9 @@ def build_administration(
         lags=TableLags(store),
         copies=TableCopies(store, clock),
         topic_tables=TopicTableNames(store),
+        topic_logs=TopicLogs(
+            store, files, GrowingContracts(RegisteredWriters(store.registry, schema_threads)), objects_url=objects_url
+        ),
         compaction=CompactionRequests(store, pipelines),
         fresh_reads=FreshReads(store.jobs, clock),
         quarantine=Quarantine(store, files),

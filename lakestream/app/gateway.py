@@ -53,6 +53,7 @@ from lakestream.protocol.rest.settings import SettingsTable, settings_routes
 from lakestream.protocol.rest.sql import sql_routes
 from lakestream.protocol.rest.summary import summary_routes
 from lakestream.protocol.rest.topic_table import topic_table_routes
+from lakestream.protocol.rest.topics.log import topic_log_routes
 from lakestream.protocol.rest.topics.routes import topic_routes
 from lakestream.protocol.rest.traffic import traffic_routes
 from lakestream.settings.model import Settings
@@ -169,6 +170,8 @@ def gateway_routes(
         answers=brokers,
         clock=clock,
         ids=ids,
+        schema_threads=schema_threads,
+        objects_url=objects.url,
         grace_ms=grace_ms,
         no_pipeline=no_pipeline,
     )
@@ -206,6 +209,7 @@ def gateway_routes(
         *health_routes(pages.states, pages.metrics, dispensable=[PIPELINE]),
         *admin_routes(administration.overview),
         *topic_table_routes(administration.topic_tables, store.jobs),
+        *topic_log_routes(administration.topic_logs),
         *compaction_routes(administration.compaction),
         *quarantine_routes(administration.quarantine, administration.repairs),
         *topic_routes(desk),

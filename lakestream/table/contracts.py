@@ -14,31 +14,12 @@ from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.spec.values import Json, Metadata, by_id
 from lakestream.catalog.topic.topic_commits import Evolve
 from lakestream.contract.columns.evolving import evolved_fields
-from lakestream.contract.columns.layout import CannotFollow, Layout
+from lakestream.contract.columns.layout import Layout
 from lakestream.contract.topic.growing import GrowingContracts
-from lakestream.contract.topic.recording import (
-    CONTRACT_CONFIG,
-    KEY_CONTRACT_CONFIG,
-    config_signature,
-    contract_record,
-    recorded_layout,
-)
-from lakestream.contract.topic.renewing import renewed
-from lakestream.contract.topic.topic_contract import (
-    CONTRACT_PROPERTY,
-    RAW_TOPIC,
-    KeyContract,
-    Needs,
-    TopicContract,
-    ValueMode,
-)
-from lakestream.contract.topic.value_config import (
-    PartConfig,
-    ValueConfig,
-    first_contract,
-    value_config_of,
-    with_first_keys,
-)
+from lakestream.contract.topic.next_contract import next_contract
+from lakestream.contract.topic.recording import contract_record, recorded_layout
+from lakestream.contract.topic.topic_contract import RAW_TOPIC, Needs, TopicContract, ValueMode
+from lakestream.contract.topic.value_config import ValueConfig, value_config_of
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.configs.value_configs import SystemColumns
 from lakestream.model.file_compression import DEFAULT_COMPRESSION, FileCompression, UnknownCompression, compression_of
@@ -82,30 +63,11 @@ class TopicContracts:
         if config is None or pointer is None:
             return RAW_CONTRACT  # it was deleted: its job will find out
         metadata = (await self._files.read(pointer.metadata_location)).metadata
-        recorded = _recorded(metadata, config)
-        contract = replace(recorded, tombstones_kept=config.tombstones_kept, keeping=config.keeping)
-        if config.follows_latest:
-            contract = await self._latest(contract, config)
-        if config.key is not None and contract.key is not None and config.key.follows_latest:
-            contract = await self._latest_keys(contract, contract.key, config.key)
+        contract = await next_contract(metadata.get("properties") or {}, config, self._growing)
         return HeldContract(config=config, contract=contract, compression=_compression(metadata))
 
     async def grown(self, held: HeldContract, needs: Needs) -> HeldContract:
         return replace(held, contract=await self._growing.grown(held.contract, needs, held.config))
-
-    async def _latest(self, contract: TopicContract, config: ValueConfig) -> TopicContract:
-        try:
-            return await self._growing.following_latest(contract, config)
-        except CannotFollow as error:
-            log.warning("values are kept as bytes until there is a schema to read them by", reason=str(error))
-            return contract if contract.writers else replace(contract, mode=ValueMode.RAW)
-
-    async def _latest_keys(self, contract: TopicContract, key: KeyContract, config: PartConfig) -> TopicContract:
-        try:
-            return await self._growing.with_latest_keys(contract, key, config)
-        except CannotFollow as error:
-            log.warning("keys are kept as bytes alone until there is a schema to read them by", reason=str(error))
-            return contract if key.writers else replace(contract, key=replace(key, mode=ValueMode.RAW))
 
     async def _config(self, topic: TopicId) -> ValueConfig | None:
         version = await self._store.topics_version()
@@ -143,22 +105,6 @@ def _schema_updates(metadata: Metadata, before: Layout, after: Layout, system_co
         return []
     evolved = {key: value for key, value in schema.items() if key != "schema-id"} | {"fields": fields}
     return [{"action": "add-schema", "schema": evolved}, {"action": "set-current-schema", "schema-id": -1}]
-
-
-def _recorded(metadata: Metadata, config: ValueConfig) -> TopicContract:
-    """The recorded contract. If the topic's configs have changed since, a new one with the existing columns."""
-    properties = metadata.get("properties") or {}
-    text = properties.get(CONTRACT_PROPERTY)
-    recorded = None if text is None else renewed(TopicContract.from_text(text))
-    if recorded is None or properties.get(CONTRACT_CONFIG) != config_signature(config):
-        contract = first_contract(config, recorded_layout(properties))
-    else:
-        contract = replace(recorded, key=None)
-    if config.key is None:
-        return contract
-    if recorded is None or properties.get(KEY_CONTRACT_CONFIG) != config_signature(config.key):
-        return with_first_keys(contract, config.key)
-    return replace(contract, key=recorded.key) if recorded.key else with_first_keys(contract, config.key)
 
 
 def _compression(metadata: Metadata) -> FileCompression:

@@ -38,6 +38,19 @@ class GrowingContracts:
             return replace(contract, mode=ValueMode.FRAMED if known else ValueMode.RAW, declared=known)
         return _with_keys(contract, needs) if needs.keys else contract
 
+    async def with_registered(self, contract: TopicContract, config: ValueConfig) -> TopicContract:
+        """The contract with all schemas of its subjects, also those of which no record was seen yet: for readers of
+        records that are not in the table."""
+        needs = Needs()
+        if contract.mode is ValueMode.FRAMED:
+            known = {writer.number for writer in contract.writers} | set(contract.unfit)
+            needs = Needs(schema_ids=frozenset(await self._writers.live_ids(config.subject)) - known)
+        if config.key is not None and contract.key is not None and contract.key.mode is ValueMode.FRAMED:
+            known = {writer.number for writer in contract.key.writers} | set(contract.key.unfit)
+            of_keys = Needs(schema_ids=frozenset(await self._writers.live_ids(config.key.subject)) - known)
+            needs = needs._replace(of_keys=of_keys)
+        return await self.grown(contract, needs, config)
+
     async def following_latest(self, contract: TopicContract, config: ValueConfig) -> TopicContract:
         """For values without an id: read them with the newest schema of the subject. Raises CannotFollow with what is
         missing."""

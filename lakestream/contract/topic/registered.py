@@ -63,8 +63,12 @@ class RegisteredWriters:
 
     async def latest_id(self, subject: str) -> int | None:
         """The schema id of the subject's newest version."""
-        live = (await self._store.subject_view(subject)).live
-        return live[-1].schema_id if live else None
+        live = await self.live_ids(subject)
+        return live[-1] if live else None
+
+    async def live_ids(self, subject: str) -> list[int]:
+        """The schema ids of the subject's versions, from the oldest to the newest."""
+        return [entry.schema_id for entry in (await self._store.subject_view(subject)).live]
 
 
 def _registered(id: int, body: SchemaBody, referred: list[Referred], message: ProtobufMessage) -> RegisteredWriter:

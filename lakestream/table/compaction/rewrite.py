@@ -111,7 +111,7 @@ class _Writing:
         """The format detected from the first records, if nobody has configured one."""
 
     def add(self, piece: Piece) -> None:
-        for stretch in _stretches(piece):
+        for stretch in stretches_of(piece):
             if not stretch.is_raw:
                 self._detect(stretch)
             if self._typed is None:
@@ -185,7 +185,7 @@ class _Writing:
         writer.add(stretch)
 
 
-def _stretches(piece: Piece) -> Iterator[Stretch]:
+def stretches_of(piece: Piece) -> Iterator[Stretch]:
     """The piece's records, checked against the index. Raises SegmentLost."""
     last_offset = piece.base_offset - 1
     try:

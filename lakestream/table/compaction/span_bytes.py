@@ -9,13 +9,13 @@ Blocks stay in memory until their last span has been taken. Together they are no
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from lakestream.model.errors import SegmentLost
 from lakestream.model.place import SegmentId, Span
 from lakestream.storage.wal.segment import segment_key
 from lakestream.table.compaction.plan import TaskSpan
-from lakestream.world.objects.store import Buffer, ObjectStore
+from lakestream.world.objects.store import Buffer
 
 GETS_MAX = 8
 GAP_BYTES_MAX = 256 * 1024
@@ -56,10 +56,16 @@ def blocks_of(spans: Sequence[Span]) -> dict[Span, Block]:
     return found | _as_block(together) if together else found
 
 
+class SegmentObjects(Protocol):
+    """The part of an object store that is needed to read spans."""
+
+    async def get_range(self, key: str, at: int, length: int) -> Buffer: ...
+
+
 class Blocks:
     """Blocks under way, in the order of use, as tasks of `group`."""
 
-    def __init__(self, spans: Sequence[TaskSpan], objects: ObjectStore, group: asyncio.TaskGroup) -> None:
+    def __init__(self, spans: Sequence[TaskSpan], objects: SegmentObjects, group: asyncio.TaskGroup) -> None:
         self._objects = objects
         self._places = asyncio.Semaphore(GETS_MAX)
         self._block_of = blocks_of([each.span for each in spans])

@@ -43,6 +43,7 @@ from lakestream.protocol.rest.quarantine import quarantine_routes
 from lakestream.protocol.rest.registry.routes import registry_app
 from lakestream.protocol.rest.server import HttpServer
 from lakestream.protocol.rest.topic_table import topic_table_routes
+from lakestream.protocol.rest.topics.log import topic_log_routes
 from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.rounds import Rewriter
@@ -237,11 +238,14 @@ class RunningLake:
                 answers=brokers,
                 clock=clock,
                 ids=ids,
+                schema_threads=threads,
+                objects_url=objects.url,
                 grace_ms=self.grace_ms,
             )
             routes = [
                 *admin_routes(administration.overview),
                 *topic_table_routes(administration.topic_tables, self.store.jobs),
+                *topic_log_routes(administration.topic_logs),
                 *quarantine_routes(administration.quarantine, administration.repairs),
                 Mount(CATALOG_PATH, routes=catalog),
                 Mount(REGISTRY_PATH, app=registry_app(store=self.store.registry, threads=threads)),

@@ -24,6 +24,7 @@ from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.memory import MemoryObjects
+from lakestream.world.threads import InlineThreads
 
 
 async def memory_store() -> MetadataStore:
@@ -99,6 +100,8 @@ def test_the_gateway_tells_silent_brokers_from_ready_ones() -> None:
             answers=brokers,
             clock=clock,
             ids=ids,
+            schema_threads=InlineThreads(),
+            objects_url="memory://",
             grace_ms=0,
             no_pipeline="no pipeline is running: no Java was found",
         )

@@ -8,6 +8,7 @@ groups of other writers are large, so records are composed and encoded in pieces
 
 import asyncio
 from bisect import bisect_right
+from collections.abc import AsyncIterator
 from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
@@ -111,6 +112,18 @@ class AppendedFiles:
                 break
         return answer.run()
 
+    async def records(self, span: FileSpan, start: int, end: int) -> AsyncIterator[pa.RecordBatch]:
+        """The records with offsets in [start, end), for readers that want no batches."""
+        footer = await self._footer(span)
+        at, until = max(start, span.base_offset), min(end, span.last_offset + 1)
+        while at < until:
+            piece = footer.piece_at(at - span.base_offset)
+            text, table = await self._contents(span, footer, piece)
+            whole = await self._threads.run(self._records, span, text, table, piece)
+            base = span.base_offset + piece.base
+            yield whole.slice(at - base, until - at)
+            at = base + piece.rows
+
     def by_time(self, span: FileSpan, timestamp_ms: int, from_offset: int) -> RecordAtTime | None:
         """All records of the span have its time."""
         reached = timestamp_ms <= span.max_timestamp_ms and from_offset <= span.last_offset
@@ -141,11 +154,15 @@ class AppendedFiles:
         return await self._batches.get(key, partial(self._encode, span, footer, piece, encoding))
 
     async def _encode(self, span: FileSpan, footer: _Footer, piece: _Piece, encoding: Encoding) -> list[EncodedBatch]:
+        text, table = await self._contents(span, footer, piece)
+        return await self._threads.run(self._encoded, span, text, table, piece, encoding)
+
+    async def _contents(self, span: FileSpan, footer: _Footer, piece: _Piece) -> tuple[str, pa.Table]:
+        """The encoding of the span, and the row group of the piece."""
         assert span.encoding is not None, "a file of our own has no encoding"
         text = await self._encodings.get(span.encoding, partial(self._load_encoding, span.encoding))
         key = (footer.path, piece.group)
-        table = await self._groups.get(key, partial(self._load_group, footer, piece.group))
-        return await self._threads.run(self._encoded, span, text, table, piece, encoding)
+        return text, await self._groups.get(key, partial(self._load_group, footer, piece.group))
 
     async def _load_encoding(self, path: str) -> str:
         content, _ = await self._objects.get_tail(path, ENCODING_BYTES_MAX)
@@ -164,6 +181,10 @@ class AppendedFiles:
     def _encoded(
         self, span: FileSpan, text: str, table: pa.Table, piece: _Piece, encoding: Encoding
     ) -> list[EncodedBatch]:
+        records = self._records(span, text, table, piece)
+        return encode_placed(records, batch_bytes_max=encoding.batch_bytes_max, codec=encoding.codec)
+
+    def _records(self, span: FileSpan, text: str, table: pa.Table, piece: _Piece) -> pa.RecordBatch:
         (rows,) = table.slice(piece.first, piece.rows).combine_chunks().to_batches()
         try:
             composed = self._composer.compose(text, rows)
@@ -174,8 +195,7 @@ class AppendedFiles:
         offsets = np.arange(piece.rows, dtype=np.int64) + (span.base_offset + piece.base)
         times = np.full(piece.rows, span.max_timestamp_ms, np.int64)
         columns = [pa.array(offsets), pa.array(times), *composed, no_headers(piece.rows)]
-        records = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
-        return encode_placed(records, batch_bytes_max=encoding.batch_bytes_max, codec=encoding.codec)
+        return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
 def _rows_of_group(footer: _Footer, group: int, source: FileStretch) -> pa.Table:

@@ -1,6 +1,7 @@
 """Rows of a table file back to records: one row group at a time, reading only the bytes of the needed columns.
 
     rows_of_group    all of its records, to be kept
+    columns_of_group the columns of the table, for a reader that wants rows
     RowGroup         its values a page at a time, and its other columns (page_by_page.py)
 
 The bytes lie in one stretch of the file. Parquet's reader wants a whole file, so it gets one that has nothing but this
@@ -80,6 +81,20 @@ def rows_of_group(footer: FileFooter, wanted: GroupBytes, data: Bytes, restorer:
     pages = [page.array() for page in group.value_pages()]
     is_whole = sum(map(len, pages)) == others.num_rows
     return group.records(others, pa.concat_arrays(pages) if is_whole else group.values(), 0)
+
+
+def columns_of_group(
+    footer: FileFooter, wanted: GroupBytes, data: Bytes, restorer: Restorer, *, restore: bool
+) -> pa.RecordBatch:
+    """The wanted columns of a row group, as they are in the file; columns that hold nothing are left out. With
+    `restore`, `__value` has the bytes of every value, also of those that lie in typed columns alone."""
+    _check_bytes(footer, wanted, data)
+    table = _read(footer, wanted, data)
+    columns = {name: _column(table, name) for name in wanted.columns}
+    _check_offsets(footer, wanted.group, columns[OFFSET].to_numpy())
+    if restore:
+        columns[VALUE] = _values(footer, wanted, table, restorer)
+    return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
 def _others(footer: FileFooter, wanted: GroupBytes, table: pa.Table) -> pa.RecordBatch:

@@ -16,7 +16,7 @@ from lakestream.storage.records.header import Bytes
 from lakestream.storage.tablefile.format.footer import FileFooter, ending_bytes, parse_footer
 from lakestream.storage.tablefile.format.typed import NoTypedValues, Restorer
 from lakestream.storage.tablefile.read.encoded import Encoding
-from lakestream.storage.tablefile.read.from_columns import Times, rows_of_group, times_of_group
+from lakestream.storage.tablefile.read.from_columns import Times, columns_of_group, rows_of_group, times_of_group
 from lakestream.storage.tablefile.read.group_bytes import TIME_COLUMNS, GroupBytes, bytes_of_group, record_columns
 from lakestream.storage.tablefile.read.page_by_page import batches_of_group
 from lakestream.storage.tablefile.read.shared_cache import SharedCache
@@ -73,6 +73,15 @@ class TableFiles:
             wanted = bytes_of_group(footer, group, record_columns(footer))
             data = await self._get(footer, wanted)
             return await self._threads.run(rows_of_group, footer, wanted, data, self._restorer)
+
+    async def columns(self, footer: FileFooter, group: int, columns: Sequence[str], *, restore: bool) -> pa.RecordBatch:
+        """Some columns of a row group, `__offset` among them. With `restore`, which needs all columns that make up
+        records, `__value` has the bytes of every value."""
+        async with self._loads:
+            wanted = bytes_of_group(footer, group, columns)
+            data = await self._get(footer, wanted)
+            work = partial(columns_of_group, footer, wanted, data, self._restorer, restore=restore)
+            return await self._threads.run(work)
 
     async def batches(self, footer: FileFooter, group: int, encoding: Encoding) -> list[EncodedBatch]:
         """The records of a row group that holds one partition alone, as batches to send."""

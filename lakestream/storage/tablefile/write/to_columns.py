@@ -40,7 +40,7 @@ def _chunk(stretches: Sequence[Stretch], schema: pa.Schema) -> pa.RecordBatch:
     columns = {
         PARTITION: pa.array(np.repeat(np.array([each.partition for each in stretches], np.int32), counts)),
         OFFSET: rows.column("offset"),
-        TIMESTAMP: _micros(rows.column("timestamp").to_numpy()),
+        TIMESTAMP: times_in_micros(rows.column("timestamp").to_numpy()),
         KEY: rows.column("key"),
         HEADERS: rows.column("headers"),
         VALUE: rows.column("value"),
@@ -58,7 +58,7 @@ def _together(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
-def _micros(times_ms: NDArray[np.int64]) -> pa.Array:
+def times_in_micros(times_ms: NDArray[np.int64]) -> pa.Array:
     """Times in microseconds. -1 becomes null, as does an out-of-range time of a raw batch, which its run keeps."""
     if times_ms.min() > NO_TIMESTAMP and times_ms.max() <= TIMESTAMP_MS_MAX:  # true of nearly all
         return pa.array(times_ms * 1000).view(TIMESTAMP_TYPE)

@@ -1,0 +1,111 @@
+"""`spark.readStream.format("lakestream")`: every record once, across restarts, failures and compaction."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewPartitions
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from lakestream.spark import register
+from tests.integration.tables.consumed import consumed
+from tests.integration.tables.lake import RunningLake, running_lake
+
+SECONDS_MAX = 120
+Place = tuple[int, int, bytes]
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
+    with running_lake(tmp_path_factory.mktemp("stream")) as running:
+        yield running
+
+
+class Sink:
+    """Keeps the rows of each batch under its number, as a sink must that wants each batch once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.checkpoint = folder / "checkpoint"
+        self.batches: dict[int, list[Place]] = {}
+        self.fails_at: int | None = None
+
+    def take(self, frame: DataFrame, number: int) -> None:
+        rows = frame.select("__partition", "__offset", "__value").collect()
+        if number == self.fails_at:
+            raise RuntimeError("the sink is broken")
+        found = [(row[0], row[1], bytes(row[2])) for row in rows]
+        assert self.batches.setdefault(number, found) == found, "a batch that is run again has the same rows"
+
+    @property
+    def rows(self) -> list[Place]:
+        return sorted(place for batch in self.batches.values() for place in batch)
+
+    def run(self, spark: SparkSession, lake: RunningLake, topic: str, **options: str) -> None:
+        """Until it has read everything that there is now."""
+        query = self.start(spark, lake, topic, **options)
+        try:
+            query.processAllAvailable()
+        finally:
+            query.stop()
+
+    def start(self, spark: SparkSession, lake: RunningLake, topic: str, **options: str) -> StreamingQuery:
+        frame = spark.readStream.format("lakestream").options(topic=topic, http=lake.http, **options).load()
+        writer = frame.writeStream.option("checkpointLocation", str(self.checkpoint)).foreachBatch(self.take)
+        return writer.start()
+
+
+def records(lake: RunningLake, topic: str, partitions: int) -> list[Place]:
+    return [(number, offset, value) for number, offset, _, value, _, _ in consumed(lake, topic, partitions)]
+
+
+def test_a_stream_goes_on_from_its_checkpoint(spark: SparkSession, lake: RunningLake, tmp_path: Path) -> None:
+    register(spark)
+    sink = Sink(tmp_path)
+    lake.create("streamed", 2)
+    lake.produce("streamed", [b"first %d" % n for n in range(100)])
+    sink.run(spark, lake, "streamed")
+    assert sink.rows == records(lake, "streamed", 2)
+    lake.compact()
+    admin = AdminClient({"bootstrap.servers": lake.kafka})
+    for made in admin.create_partitions([NewPartitions("streamed", 3)]).values():
+        made.result(timeout=SECONDS_MAX)
+    lake.produce("streamed", [b"second %d" % n for n in range(100)])
+    sink.fails_at = max(sink.batches) + 1
+    with pytest.raises(StreamingQueryException, match="the sink is broken"):
+        sink.run(spark, lake, "streamed")
+    lake.produce("streamed", [b"third %d" % n for n in range(100)])
+    lake.compact()
+    sink.fails_at = None
+    sink.run(spark, lake, "streamed")
+    assert sink.rows == records(lake, "streamed", 3)
+    assert len({number for number, _, _ in sink.rows}) == 3
+
+
+def test_a_batch_takes_no_more_than_it_may(spark: SparkSession, lake: RunningLake, tmp_path: Path) -> None:
+    register(spark)
+    sink = Sink(tmp_path)
+    lake.create("capped", 2)
+    lake.produce("capped", [b"%d" % n for n in range(130)])
+    sink.run(spark, lake, "capped", maxOffsetsPerTrigger="50")
+    assert sink.rows == records(lake, "capped", 2)
+    assert [len(batch) for batch in sink.batches.values()] == [50, 50, 30]
+    lake.produce("capped", [b"%d" % n for n in range(70)])
+    sink.run(spark, lake, "capped", maxOffsetsPerTrigger="50")
+    assert sink.rows == records(lake, "capped", 2)
+    assert [len(batch) for batch in sink.batches.values()] == [50, 50, 30, 50, 20]
+
+
+def test_a_topic_made_anew_is_not_taken_for_the_old_one(spark: SparkSession, lake: RunningLake, tmp_path: Path) -> None:
+    register(spark)
+    sink = Sink(tmp_path)
+    lake.create("again", 1)
+    lake.produce("again", [b"old"])
+    sink.run(spark, lake, "again")
+    admin = AdminClient({"bootstrap.servers": lake.kafka})
+    admin.delete_topics(["again"])["again"].result(timeout=SECONDS_MAX)
+    lake.create("again", 1)
+    lake.produce("again", [b"new", b"newer"])
+    with pytest.raises(StreamingQueryException, match="Start the query with a new checkpoint"):
+        sink.run(spark, lake, "again")
