@@ -16,6 +16,9 @@ from .small_disk import small_disk
 DISK_MB = 24
 LEASE_MS = 1_000
 
+NOT_INLINE = ("--set", "wal.inline_bytes_max=0")
+"""Flushes go to the disk of the objects, and not into the metadata store."""
+
 
 def stored_values(client: WireClient, topic: str) -> list[bytes]:
     """Everything in partition 0."""
@@ -56,7 +59,7 @@ def test_a_producer_waits_out_a_full_disk_by_its_own_retries(tmp_path: Path) -> 
     """librdkafka, idempotent: what it sends while the disk is full is stored once there is room. The log tells why."""
     with small_disk(tmp_path / "disk", megabytes=DISK_MB) as disk:
         (tmp_path / "data").symlink_to(disk.folder)  # the log files stay outside
-        with Up(tmp_path / "data") as up:
+        with Up(tmp_path / "data", *NOT_INLINE) as up:
             failures: list[ck.KafkaError] = []
             producer = ck.Producer({"bootstrap.servers": up.kafka, "enable.idempotence": True, "log_level": 0})
 
@@ -84,7 +87,7 @@ def test_a_producer_waits_out_a_full_disk_by_its_own_retries(tmp_path: Path) -> 
 def test_read_only_objects_refuse_producers_serve_readers_and_heal(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", megabytes=DISK_MB) as disk:
         objects = ("--set", f"objects={disk.folder.as_uri()}/objects")
-        with Up(tmp_path / "data", *objects) as up, WireClient(up.kafka) as client:
+        with Up(tmp_path / "data", *objects, *NOT_INLINE) as up, WireClient(up.kafka) as client:
             client.create_topic("kept")
             assert client.produce("kept", batch([b"before"])).error_code.value == 0
             disk.make_read_only()

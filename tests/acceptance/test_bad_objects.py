@@ -22,6 +22,8 @@ KAFKA_STORAGE_ERROR = 56
 FIRST_BATCH_AT, LAST_OFFSET_DELTA_AT = 4, 23
 TOPICS = ("gone", "flipped", "cut", "misnumbered", "healthy")
 PATIENCE_SECONDS = 30
+NOT_INLINE = ("--set", "wal.inline_bytes_max=0")
+"""Otherwise small flushes of all topics would be moved into one object together."""
 
 
 def value_of(topic: str) -> bytes:
@@ -32,7 +34,7 @@ def value_of(topic: str) -> bytes:
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The one object of each topic, in a data folder that nothing runs on."""
     data = tmp_path_factory.mktemp("harmed") / "data"
-    with Up(data) as up, WireClient(up.kafka) as client:
+    with Up(data, *NOT_INLINE) as up, WireClient(up.kafka) as client:
         for topic in TOPICS:
             client.create_topic(topic)
             assert client.produce(topic, batch([value_of(topic)])).error_code.value == 0

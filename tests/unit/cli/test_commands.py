@@ -55,6 +55,8 @@ def lakestream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Ca
         (["settings", "--config", "gone.toml"], 2, "gone.toml"),
         (["topic", "alter", "t"], 2, "nothing to change"),
         (["topic", "alter", "t", "-c", "retention.ms=5", "--unset", "retention.ms"], 2, "choose one"),
+        (["topic", "create", "t", "--profile", "fast", "-c", "lakestream.profile=diskless"], 2, "choose one"),
+        (["topic", "create", "t", "--profile", "slow"], 2, "diskless"),
         (["produce", "t", "--key-separator", ""], 2, "--key-separator is empty"),
         (["up", "--kafka", "0.0.0.0:9092"], 2, "kafka.advertised"),
         (["up", "--kafka", "10.0.0.1:9092"], 2, "--allow-insecure"),
