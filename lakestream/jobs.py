@@ -22,6 +22,7 @@ from lakestream.model.errors import LakestreamError
 from lakestream.process.access import cluster_gate
 from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
+from lakestream.process.merge_limits import merge_limits
 from lakestream.protocol.rest.brokers import ANSWERS_AT
 from lakestream.protocol.rest.health import READY, health_routes
 from lakestream.protocol.rest.routing import AccessRoute
@@ -30,7 +31,6 @@ from lakestream.settings.model import Settings
 from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.lease import LeaseKeeper
-from lakestream.table.merging.plan import MergeLimits
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.pipeline import Pipeline
 from lakestream.table.serving import run_rounds
@@ -86,7 +86,7 @@ async def _pipeline(settings: Settings, life: Life) -> None:
             objects_options=options,
             rewriter=rewriter,
             limits=PlanLimits(parallel=rewriter.parallel),
-            merge_limits=_merge_limits(settings),
+            merge_limits=merge_limits(settings.maintenance),
             grace_ms=settings.wal.grace_ms,
             clock=clock,
             ids=ids,
@@ -138,16 +138,6 @@ def _leave_stdout_alone() -> None:
 
 def _spark_limits(settings: Settings) -> SparkLimits:
     return SparkLimits(master=settings.spark.master, driver_memory=settings.spark.driver_memory)
-
-
-def _merge_limits(settings: Settings) -> MergeLimits:
-    given = settings.maintenance
-    return MergeLimits(
-        target_bytes=given.target_file_bytes,
-        files_min=given.files_min,
-        round_bytes_max=given.round_bytes_max,
-        time_share=given.time_share,
-    )
 
 
 def _broken(life: Life, task: str, error: BaseException) -> None:

@@ -12,12 +12,14 @@ from lakestream.administration.overview import Overview
 from lakestream.administration.pipeline import Pipelines
 from lakestream.administration.processes import BrokerAnswers, LiveProcesses
 from lakestream.administration.quarantine import Quarantine
-from lakestream.administration.repairs import RepairRequests
+from lakestream.administration.repairs import Maintenance, RepairRequests
 from lakestream.administration.topic_table import TopicTableNames
 from lakestream.administration.topics.log import TopicLogs
 from lakestream.administration.wal import WalAtRest
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.topic.merge_plan import MergeLimits
+from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.contract.topic.growing import GrowingContracts
 from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.store import MetadataStore
@@ -38,6 +40,7 @@ class Administration:
     fresh_reads: FreshReads
     quarantine: Quarantine
     repairs: RepairRequests
+    maintenance: Maintenance
 
 
 def build_administration(
@@ -52,6 +55,7 @@ def build_administration(
     objects_url: str,
     grace_ms: int,
     no_pipeline: str | None = None,
+    merge_limits: MergeLimits | None = None,
 ) -> Administration:
     """`files` belongs to the whole process, so that it caches metadata once. `answers` asks brokers; `grace_ms` is the
     setting `wal.grace_ms`; `schema_threads` parse schemas; `objects_url` is the address of the object store, for
@@ -77,4 +81,12 @@ def build_administration(
         fresh_reads=FreshReads(store.jobs, clock),
         quarantine=Quarantine(store, files),
         repairs=RepairRequests(store, ids, pipelines),
+        maintenance=Maintenance(
+            store,
+            locations,
+            TopicCommits(objects=locations, files=files, clock=clock, ids=ids),
+            pipelines,
+            ids,
+            merge_limits or MergeLimits(),
+        ),
     )

@@ -23,6 +23,7 @@ from lakestream.app.table_roots import open_roots
 from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.console.pages import console_routes
 from lakestream.contract.registry.registry import Registry
 from lakestream.contract.topic.following import FollowingTables
@@ -34,12 +35,13 @@ from lakestream.model.table_errors import NamespaceExists
 from lakestream.process.access import access_policy
 from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
+from lakestream.process.merge_limits import merge_limits
 from lakestream.protocol.rest.access.callers import AnonymousGate
 from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.catalog.branch_fields import branch_fields
 from lakestream.protocol.rest.catalog.routes import catalog_routes
-from lakestream.protocol.rest.compaction import compaction_routes
+from lakestream.protocol.rest.compaction import compaction_routes, maintenance_routes
 from lakestream.protocol.rest.gateway_pages import GatewayPages
 from lakestream.protocol.rest.groups.asking import BrokerGroups
 from lakestream.protocol.rest.groups.of_gateway import group_routes
@@ -104,6 +106,7 @@ async def _gateway(settings: Settings, no_pipeline: str | None, shown_settings: 
         clock=clock,
         ids=ids,
         grace_ms=settings.wal.grace_ms,
+        limits_of_merges=merge_limits(settings.maintenance),
         no_pipeline=no_pipeline,
         roots=roots,
         groups=groups,
@@ -151,6 +154,7 @@ def gateway_routes(
     clock: Clock,
     ids: Ids,
     grace_ms: int,
+    limits_of_merges: MergeLimits | None = None,
     no_pipeline: str | None = None,
     roots: Sequence[ObjectStore] = (),
     groups: GroupAnswers | None = None,
@@ -174,6 +178,7 @@ def gateway_routes(
         objects_url=objects.url,
         grace_ms=grace_ms,
         no_pipeline=no_pipeline,
+        merge_limits=limits_of_merges,
     )
     desk = build_desk(
         administration,
@@ -212,6 +217,7 @@ def gateway_routes(
         *topic_log_routes(administration.topic_logs),
         *compaction_routes(administration.compaction),
         *quarantine_routes(administration.quarantine, administration.repairs),
+        *maintenance_routes(administration.maintenance),
         *topic_routes(desk),
         *group_routes(desk.groups),
         *summary_routes(desk.summaries, desk.catalog),

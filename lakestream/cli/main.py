@@ -32,6 +32,7 @@ COMMANDS = (
     "produce",
     "consume",
     "compact",
+    "maintain",
     "sql",
     "verify",
     "connect",

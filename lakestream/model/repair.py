@@ -1,8 +1,9 @@
-"""Repairs of values that were set aside: the request, and its result.
+"""Repairs of values that were set aside, and merges of a table's files: the request, and its result.
 
 asked (gateway) -> done | failed (pipeline)        kept for an hour, for the client that waits for the answer
 """
 
+import json
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
@@ -19,6 +20,10 @@ RecordPlace = tuple[int, int]
 class RepairAction(StrEnum):
     RETRY = "retry"
     DISCARD = "discard"
+
+
+MERGE_REQUEST = json.dumps({"action": "merge-files"})
+"""The request to merge small files of the topic's table now. Values are not touched."""
 
 
 class RepairState(IntEnum):
@@ -38,6 +43,10 @@ class Repair:
     state: RepairState = RepairState.ASKED
     answer: str | None = None
     """JSON once it is done; a message if it failed."""
+
+    @property
+    def merges_files(self) -> bool:
+        return self.request == MERGE_REQUEST
 
 
 class TooManyRepairs(Exhausted):

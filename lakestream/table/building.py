@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.contract.topic.growing import GrowingContracts
 from lakestream.contract.topic.registered import RegisteredWriters
@@ -16,7 +17,6 @@ from lakestream.table.compaction.rounds import Rewriter, Rewriting, WorkersObjec
 from lakestream.table.contracts import TopicContracts
 from lakestream.table.merging.kinds import FileKinds
 from lakestream.table.merging.merging import Merging
-from lakestream.table.merging.plan import MergeLimits
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.pipeline import Pipeline
 from lakestream.table.repairs import Repairs

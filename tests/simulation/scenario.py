@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lakestream.broker.broker import BrokerLimits
+from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.table.compaction.plan import PlanLimits
-from lakestream.table.merging.plan import MergeLimits
 
 from .weather import Rates
 

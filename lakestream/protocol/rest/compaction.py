@@ -1,21 +1,31 @@
 """/admin/compact: show how far tables have caught up with their topics (GET), and request compaction now (POST).
 
 POST {"topics": ["orders"]}      without names: all. Answers like GET, for these topics, with the state before the work.
+
+/admin/maintenance: show the files of tables and what a merge would do (GET), and request a merge of one topic's (POST).
+
+POST /admin/maintenance/orders   -> {"merge": id}; the pipeline does it, and  GET /admin/merges/{id}  says how
 """
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from lakestream.administration.compaction import CompactionProgress, CompactionRequests
+from lakestream.administration.repairs import Maintenance
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest
 from lakestream.protocol.rest.answers import answered
 from lakestream.protocol.rest.routing import AccessRoute
 
 PATH = "/admin/compact"
+MAINTENANCE_PATH = "/admin/maintenance"
+MERGES_PATH = "/admin/merges"
+_DESCRIBE = (Need(Operation.DESCRIBE, ResourceType.TOPIC),)
+_ALTER = (Need(Operation.ALTER, ResourceType.TOPIC),)
 
 
 def compaction_routes(requests: CompactionRequests) -> list[AccessRoute]:
@@ -26,8 +36,8 @@ def compaction_routes(requests: CompactionRequests) -> list[AccessRoute]:
         return await answered(_asked(requests, await request.body()))
 
     return [
-        AccessRoute(PATH, look, needs=(Need(Operation.DESCRIBE, ResourceType.TOPIC),)),
-        AccessRoute(PATH, ask, needs=(Need(Operation.ALTER, ResourceType.TOPIC),), methods=["POST"]),
+        AccessRoute(PATH, look, needs=_DESCRIBE),
+        AccessRoute(PATH, ask, needs=_ALTER, methods=["POST"]),
     ]
 
 
@@ -61,3 +71,45 @@ def _names(body: bytes) -> list[str] | None:
     if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise InvalidRequest("'topics' is a list of names")
     return names
+
+
+def maintenance_routes(maintenance: Maintenance) -> list[AccessRoute]:
+    async def look(request: Request) -> Response:
+        return await answered(_tables(maintenance, None))
+
+    async def look_at(request: Request) -> Response:
+        return await answered(_tables(maintenance, [request.path_params["topic"]]))
+
+    async def ask(request: Request) -> Response:
+        return await answered(_merge_asked(maintenance, request.path_params["topic"]))
+
+    async def outcome(request: Request) -> Response:
+        return await answered(_outcome(maintenance, request.path_params["id"]))
+
+    return [
+        AccessRoute(MAINTENANCE_PATH, look, needs=_DESCRIBE),
+        AccessRoute(MAINTENANCE_PATH + "/{topic}", look_at, needs=_DESCRIBE),
+        AccessRoute(MAINTENANCE_PATH + "/{topic}", ask, needs=_ALTER, methods=["POST"]),
+        AccessRoute(MERGES_PATH + "/{id}", outcome, needs=_DESCRIBE),
+    ]
+
+
+async def _tables(maintenance: Maintenance, names: list[str] | None) -> dict[str, Any]:
+    return {"tables": [asdict(table) for table in await maintenance.tables(names)]}
+
+
+async def _merge_asked(maintenance: Maintenance, topic: str) -> dict[str, Any]:
+    return {"merge": await maintenance.ask(topic)}
+
+
+async def _outcome(maintenance: Maintenance, id: str) -> dict[str, Any]:
+    found = await maintenance.outcome(id)
+    return {
+        "state": found.state.name.lower(),
+        "pipeline": found.pipeline.name,
+        "no_pipeline": found.pipeline.ruled_out,
+        "files": found.files,
+        "into": found.into,
+        "bytes": found.bytes,
+        "reason": found.reason,
+    }

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 
 from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.topic.merge_plan import Run, Unit
 from lakestream.contract.values.joining import can_be_joined
 from lakestream.storage.tablefile.format.footer import ending_bytes, parse_footer
-from lakestream.table.merging.plan import Run, Unit
 from lakestream.world.objects.store import ObjectStore
 
 TAIL_BYTES = 64 * 1024

@@ -8,7 +8,7 @@ readable until the snapshots that have them expire. Someone else may change the 
 prepared again from a fresh read, and if the files are not as they were, the job is dropped.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +18,7 @@ import structlog
 
 from lakestream.catalog.files.commit_names import LEDGER_NAME
 from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.topic.merge_plan import MergeLimits, Retention, Run, all_groups_of, groups_of, runs_of, within
 from lakestream.catalog.topic.mergeable import MergedFiles
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
@@ -33,7 +34,7 @@ from lakestream.table.compaction.rounds import JobWork, Rewriting, RewrittenJob
 from lakestream.table.compaction.task import TaskResult
 from lakestream.table.merging.kinds import FileKinds
 from lakestream.table.merging.ledger import merge_ledger
-from lakestream.table.merging.plan import MergeLimits, Retention, Run, groups_of, runs_of, within
+from lakestream.table.merging.requests import MergeRequests
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.resting import Resting
 from lakestream.table.upkeep.dropped_jobs import DroppedJobs
@@ -111,6 +112,7 @@ class Merging:
         """Files that each topic got since it was examined. A topic that is not here was never examined."""
         self._free_at = clock.monotonic()
         """When merging has used no more than its share of the time."""
+        self._requests = MergeRequests(store)
         self._unfinished: dict[JobId, LeftJob] = {}
         """Jobs that were begun, and that are not known to be committed or dropped."""
 
@@ -126,20 +128,23 @@ class Merging:
             await self._dropped_jobs.drop(job)
             del self._unfinished[job.id]
         began = self._clock.monotonic()
-        if began < self._free_at or not self._limits.time_share:
+        asked = await self._requests.read()
+        if not asked and (began < self._free_at or not self._limits.time_share):
             return NOTHING
         try:
-            return await self._merge(lease)
+            return await self._merge(lease, asked)
         finally:
             took = self._clock.monotonic() - began
-            self._free_at = began + took / self._limits.time_share
+            if self._limits.time_share:
+                self._free_at = began + took / self._limits.time_share
             self._metrics.merging_took(took)
 
-    async def _merge(self, lease: CompactionLease) -> MergeRound:
+    async def _merge(self, lease: CompactionLease, asked: AbstractSet[TopicId]) -> MergeRound:
         topics = (await self._store.topics()).topics
         self._new_files = {one.id: self._new_files[one.id] for one in topics if one.id in self._new_files}
         self._resting.keep({one.id for one in topics})
-        jobs = await self._plan(lease, topics)
+        jobs = await self._plan(lease, topics, asked)
+        await self._requests.answer({job.topic for job in jobs})
         if not jobs:
             return NOTHING
         self._unfinished |= {job.id: LeftJob(job.id, job.table) for job in jobs}
@@ -150,15 +155,21 @@ class Merging:
 
     # --- planning --------------------------------------------------------------------------------
 
-    async def _plan(self, lease: CompactionLease, topics: Sequence[Topic]) -> list[MergeJob]:
+    async def _plan(
+        self, lease: CompactionLease, topics: Sequence[Topic], asked: AbstractSet[TopicId]
+    ) -> list[MergeJob]:
+        """Of topics that someone has asked for, all is merged that can be; of others, if there is time, what is worth
+        it."""
         is_fast = any(typed_topic_config(topic.config).freshness.is_fast for topic in topics)
-        left = self._limits.short_round_bytes_max if is_fast else self._limits.round_bytes_max
-        due = [topic for topic in topics if self._is_due(topic)]
+        left = self._limits.short_round_bytes_max if is_fast and not asked else self._limits.round_bytes_max
+        in_time = self._clock.monotonic() >= self._free_at and self._limits.time_share > 0
+        due = [topic for topic in topics if topic.id in asked or (in_time and self._is_due(topic))]
+        due.sort(key=lambda topic: topic.id not in asked)
         jobs: list[MergeJob] = []
         for topic in due[:TOPICS_AT_ONCE]:
             self._new_files[topic.id] = 0
             try:
-                job = await self._planned(lease, topic, left)
+                job = await self._planned(lease, topic, left, all_groups_of if topic.id in asked else groups_of)
             except (Fenced, Unavailable):
                 raise
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one table holds up no other
@@ -174,7 +185,9 @@ class Merging:
         is_new = self._new_files.get(topic.id, self._limits.files_min) >= self._limits.files_min
         return is_new and not self._resting.rests(topic.id, asked=False)
 
-    async def _planned(self, lease: CompactionLease, topic: Topic, bytes_max: int) -> MergeJob | None:
+    async def _planned(
+        self, lease: CompactionLease, topic: Topic, bytes_max: int, groups_in: Callable[..., list[Run]]
+    ) -> MergeJob | None:
         # The table first, the index afterwards: a file that leaves in between is in neither.
         pointer = await self._store.tables.table_of_topic(topic.id)
         if pointer is None:
@@ -186,7 +199,7 @@ class Merging:
         config = typed_topic_config(topic.config)
         retention = Retention(config.retention_ms, config.retention_bytes)
         runs = runs_of(uses, found.log, folder=self._locations.log_folder(pointer.id))
-        worthwhile = within((group for run in runs for group in groups_of(run, self._limits, retention)), bytes_max)
+        worthwhile = within((group for run in runs for group in groups_in(run, self._limits, retention)), bytes_max)
         groups = [part for group in worthwhile for part in await self._kinds.fitting(group)]
         spans = [await self._store.jobs.spans_in_files(topic.id, _paths(group)) for group in groups]
         whole = [(group, own) for group, own in zip(groups, spans, strict=True) if _is_whole(own, _paths(group))]
@@ -229,6 +242,7 @@ class Merging:
             await self._dropped_jobs.drop(LeftJob(job.id, job.table))
         else:
             self._resting.end(job.topic)
+            self._requests.merged(job.topic, files=len(job.replaced), into=len(job.groups), bytes=job.bytes)
             self._kinds.forget(job.replaced)
             self._metrics.files_merged(files=len(job.replaced), bytes=job.bytes)
             log.info("files merged", table=job.table, files=len(job.replaced), into=len(rewritten.results))
@@ -261,6 +275,7 @@ class Merging:
             self._dropped_jobs.watch(LeftJob(job.id, job.table), written)
 
     def _failed(self, topic: TopicId, error: str) -> None:
+        self._requests.failed(topic, error)
         self._metrics.merge_dropped()
         pause = self._resting.begin(topic)
         log.warning("files of a topic could not be merged", topic=topic.hex(), error=error, pause_seconds=pause)

@@ -29,6 +29,7 @@ from lakestream.broker.broker import Broker, BrokerLimits
 from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.contract.registry.registry import Registry
 from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.open import open_store
@@ -38,6 +39,7 @@ from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.catalog.branch_fields import branch_fields
 from lakestream.protocol.rest.catalog.routes import catalog_routes
+from lakestream.protocol.rest.compaction import maintenance_routes
 from lakestream.protocol.rest.paths import CATALOG_PATH, REGISTRY_PATH
 from lakestream.protocol.rest.quarantine import quarantine_routes
 from lakestream.protocol.rest.registry.routes import registry_app
@@ -49,7 +51,6 @@ from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.rounds import Rewriter
 from lakestream.table.compaction.task import RewriteTask, TaskResult
 from lakestream.table.merging.merging import MergeRound
-from lakestream.table.merging.plan import MergeLimits
 from lakestream.table.pipeline import Pipeline, Round
 from lakestream.table.spark.rewriter import rewrite_all
 from lakestream.testing.local import LocalLakestream
@@ -247,6 +248,7 @@ class RunningLake:
                 *topic_table_routes(administration.topic_tables, self.store.jobs),
                 *topic_log_routes(administration.topic_logs),
                 *quarantine_routes(administration.quarantine, administration.repairs),
+                *maintenance_routes(administration.maintenance),
                 Mount(CATALOG_PATH, routes=catalog),
                 Mount(REGISTRY_PATH, app=registry_app(store=self.store.registry, threads=threads)),
             ]

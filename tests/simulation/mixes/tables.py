@@ -4,9 +4,9 @@ import random
 from dataclasses import replace
 from typing import Any
 
+from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.model.configs.value_configs import KEY_FORMAT, VALUE_FORMAT
 from lakestream.table.compaction.plan import PlanLimits
-from lakestream.table.merging.plan import MergeLimits
 from tests.simulation.scenario import Pace, Scenario, Tabling
 from tests.simulation.weather import Rates
 

@@ -1,5 +1,6 @@
 """Merging small files: fewer files on `log` and `main`, the same records for everyone, at whatever moment it breaks."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,10 +8,12 @@ import pytest
 
 from lakestream.catalog.commits.removals import remove_files
 from lakestream.catalog.files.commit_names import version_of
+from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.topic.merge_plan import MergeLimits
+from lakestream.model.repair import MERGE_REQUEST, Repair, RepairState
 from lakestream.model.topic import Topic
 from lakestream.storage.records.header import Codec
 from lakestream.table.compaction.task import RewriteTask, TaskResult
-from lakestream.table.merging.plan import MergeLimits
 from lakestream.table.pipeline import Pipeline
 from tests.unit.compaction.breaking import Fate, MortalObjects, MortalVerbs
 from tests.unit.compaction.site import NOW_MS, TTL_MS, InThisProcess, Passing, Row, Site, rows, run
@@ -320,5 +323,48 @@ def test_merging_keeps_to_its_share_of_the_time() -> None:
         assert (await pipeline.merge(await site.lease())).files == 0
         clock.passed += 25
         assert (await pipeline.merge(await site.lease())).files == 4
+
+    run(scenario)
+
+
+async def asked_to_merge(site: Site, topic: Topic) -> str:
+    repair = Repair(id=site.ids.ulid(), topic=topic.id, request=MERGE_REQUEST)
+    await site.store.repairs.ask(repair)
+    return repair.id
+
+
+def test_a_request_merges_all_that_can_be_merged_whatever_the_budget() -> None:
+    async def scenario(site: Site) -> None:
+        topic, other = await site.topic(), await site.topic("other")
+        pipeline = site.pipeline(merge_limits=MergeLimits(time_share=0))
+        for one in (topic, other):
+            await written(site, pipeline, one, 3)
+        assert (await pipeline.merge(await site.lease())).files == 0
+        id = await asked_to_merge(site, topic)
+        assert (await pipeline.merge(await site.lease())).files == 3
+        asked = await site.store.repairs.look(id)
+        assert asked is not None and asked.state is RepairState.ASKED, "there may be more"
+        await site.round(pipeline)
+        assert (await pipeline.merge(await site.lease())).files == 0
+        done = await site.store.repairs.look(id)
+        assert done is not None and done.state is RepairState.DONE
+        counts = json.loads(done.answer or "")
+        assert (counts["files"], counts["into"]) == (3, 1) and counts["bytes"] > 0
+        assert len(await site.files(topic)) == 1 and len(await site.files(other)) == 3
+
+    run(scenario)
+
+
+def test_a_request_whose_merge_fails_is_told_why() -> None:
+    async def scenario(site: Site) -> None:
+        topic, pipeline = await site.topic(), site.pipeline()
+        await written(site, pipeline, topic, 2)
+        (first, _) = await files_in_order(site, topic)
+        await site.objects.delete([TableObjects(site.objects).key_of(first)])
+        id = await asked_to_merge(site, topic)
+        await pipeline.merge(await site.lease())
+        failed = await site.store.repairs.look(id)
+        assert failed is not None and failed.state is RepairState.FAILED
+        assert first.rpartition("/")[0].rpartition("/")[2] in (failed.answer or "")
 
     run(scenario)

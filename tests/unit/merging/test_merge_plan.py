@@ -1,8 +1,17 @@
 """Which files are merged: neighbours of about one size, and never a file that must stay as it is."""
 
+from lakestream.catalog.topic.merge_plan import (
+    MergeLimits,
+    Retention,
+    Run,
+    Unit,
+    all_groups_of,
+    groups_of,
+    runs_of,
+    within,
+)
 from lakestream.catalog.topic.mergeable import LogFile, Standing
 from lakestream.model.job import FileUse
-from lakestream.table.merging.plan import MergeLimits, Retention, Run, Unit, all_groups_of, groups_of, runs_of, within
 
 FOLDER = "file:///t-log"
 LIMITS = MergeLimits(target_bytes=1_000, files_min=4)

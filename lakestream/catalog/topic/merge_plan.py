@@ -134,6 +134,11 @@ def within(groups: Iterable[Run], bytes_max: int) -> list[Run]:
     return taken
 
 
+def is_small(bytes: int, limits: MergeLimits) -> bool:
+    """Whether a file of this size may be merged with others."""
+    return bytes < _small_bytes(limits)
+
+
 def _units(uses: Iterable[FileUse], files: Mapping[str, LogFile], folder: str) -> list[Unit | None]:
     """None for a unit that must stay as it is."""
     by_path: dict[str, list[FileUse]] = {}
