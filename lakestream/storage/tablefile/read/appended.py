@@ -97,6 +97,7 @@ class AppendedFiles:
         self._groups: SharedCache[tuple[str, int], pa.Table] = SharedCache(
             cache_bytes_max, lambda table: int(table.nbytes), tasks
         )
+        self._latest: dict[tuple[str, int], pa.Table] = {}
         self._batches: SharedCache[_PieceKey, list[EncodedBatch]] = SharedCache(cache_bytes_max, bytes_of, tasks)
 
     async def read(self, span: FileSpan, offset: int, bytes_max: int, *, at_least_one: bool, encoding: Encoding) -> Run:
@@ -161,8 +162,17 @@ class AppendedFiles:
         """The encoding of the span, and the row group of the piece."""
         assert span.encoding is not None, "a file of our own has no encoding"
         text = await self._encodings.get(span.encoding, partial(self._load_encoding, span.encoding))
-        key = (footer.path, piece.group)
-        return text, await self._groups.get(key, partial(self._load_group, footer, piece.group))
+        return text, await self._group(footer, piece.group)
+
+    async def _group(self, footer: _Footer, group: int) -> pa.Table:
+        """The row groups read last stay in memory however large they are, since their pieces follow each other."""
+        key = (footer.path, group)
+        if (table := self._latest.get(key)) is None:
+            table = await self._groups.get(key, partial(self._load_group, footer, group))
+            self._latest[key] = table
+            while len(self._latest) > LOADS_MAX:
+                self._latest.pop(next(iter(self._latest)))
+        return table
 
     async def _load_encoding(self, path: str) -> str:
         content, _ = await self._objects.get_tail(path, ENCODING_BYTES_MAX)
