@@ -34,7 +34,7 @@ class CompactionProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionGoal:
-    """The ends of partitions when compaction was requested. Later records do not count."""
+    """The ends of partitions when compaction was requested. Later records do not count, nor do open transactions."""
 
     ends: Mapping[tuple[str, int], int]
     """Ends of the partitions that were behind."""
@@ -43,11 +43,10 @@ class CompactionGoal:
 
     @classmethod
     def of(cls, asked: CompactionProgress) -> "CompactionGoal":
-        behind = {place: tail for place, tail in asked.tails.items() if tail.untabled}
-        return cls(
-            ends={place: tail.next_offset for place, tail in behind.items()},
-            records=sum(tail.untabled for tail in behind.values()),
-        )
+        ends = {
+            place: tail.last_stable for place, tail in asked.tails.items() if tail.last_stable > tail.tabled_or_gone
+        }
+        return cls(ends=ends, records=sum(end - asked.tails[place].tabled_or_gone for place, end in ends.items()))
 
     def left(self, now: CompactionProgress) -> int:
         """Records that are still not in their tables. A topic that was deleted meanwhile has none."""

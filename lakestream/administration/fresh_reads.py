@@ -43,10 +43,10 @@ class FreshReads:
         self._looks: dict[TopicId, asyncio.Task[Tails]] = {}
 
     async def bring_in(self, topic: TopicId) -> FreshRead:
-        """Wait until the table has every record that the log has now. Gives up after WAIT_SECONDS_MAX, and at once if
-        no pipeline runs or too many loads wait."""
+        """Wait until the table has every record that the log has now, except for those of open transactions and behind
+        them. Gives up after WAIT_SECONDS_MAX, and at once if no pipeline runs or too many loads wait."""
         tails: Tails = await self._jobs.tails_of_topic(topic)
-        ends = {partition: tail.next_offset for partition, tail in tails.items()}
+        ends = {partition: tail.last_stable for partition, tail in tails.items()}
         left = _left(ends, tails)
         if not left:
             return FreshRead(waited=False, lag_records=0)

@@ -21,6 +21,9 @@ from lakestream.broker.offsets import Offsets
 from lakestream.broker.produce import Producing
 from lakestream.broker.producer_ids import ProducerIds
 from lakestream.broker.topics import Topics
+from lakestream.broker.transactions.expiry import TransactionExpiry
+from lakestream.broker.transactions.limits import TransactionLimits
+from lakestream.broker.transactions.transactions import Transactions
 from lakestream.broker.value_gate import ValueGate
 from lakestream.broker.wakeups import Wakeups
 from lakestream.contract.values.checking.checks import ValueChecks
@@ -62,6 +65,7 @@ class BrokerLimits:
     garbage: GarbageLimits = field(default_factory=GarbageLimits)
     groups: GroupLimits = field(default_factory=GroupLimits)
     access: AccessPolicy = field(default_factory=AccessPolicy)
+    transactions: TransactionLimits = field(default_factory=TransactionLimits)
 
 
 class BrokerMetrics(
@@ -89,6 +93,8 @@ class Broker:
     groups: Groups
     authorizer: Authorizer
     logins: Logins
+    transactions: Transactions
+    transaction_expiry: TransactionExpiry
     tasks: Tasks
 
     async def start(self) -> None:
@@ -103,6 +109,7 @@ class Broker:
         self.wakeups.start()
         self.duties.start()
         self.groups.start()
+        self.transaction_expiry.start()
 
     def let_go(self) -> None:
         """Call this before draining. Requests of group members, which would wait here for long, go to other brokers."""
@@ -166,6 +173,17 @@ async def build_broker(
         diskless=lane(inline=budget if is_embedded(store.url) else None, profile=Profile.DISKLESS),
     )
     authorizer = Authorizer(limits.access, store, clock, tasks)
+    producer_ids = ProducerIds(store)
+    groups = build_groups(
+        limits.groups,
+        store=store.groups,
+        chores=store,
+        cluster=cluster,
+        directory=directory,
+        clock=clock,
+        ids=ids,
+        tasks=tasks,
+    )
     fetching = Fetching(index, reader, wakeups, clock, metrics)
     return Broker(
         limits=limits,
@@ -210,7 +228,7 @@ async def build_broker(
         topics=Topics(
             store=store, directory=directory, index=index, ids=ids, partitions_default=limits.partitions_default
         ),
-        producer_ids=ProducerIds(store),
+        producer_ids=producer_ids,
         wakeups=wakeups,
         duties=Duties(
             store=store,
@@ -221,14 +239,17 @@ async def build_broker(
             tasks=tasks,
             metrics=metrics,
         ),
-        groups=build_groups(
-            limits.groups,
-            store=store.groups,
-            chores=store,
-            cluster=cluster,
-            directory=directory,
+        groups=groups,
+        transactions=Transactions(
+            store.transactions, producer_ids, groups.administration, wakeups, limits.transactions
+        ),
+        transaction_expiry=TransactionExpiry(
+            store=store.transactions,
+            duties=store,
+            wakeups=wakeups,
+            holder=f"broker-{spec.id}",
+            limits=limits.transactions,
             clock=clock,
-            ids=ids,
             tasks=tasks,
         ),
         authorizer=authorizer,

@@ -23,6 +23,7 @@ from lakestream.model.errors import (
 )
 from lakestream.model.place import PartitionView, Tail
 from lakestream.model.topic import PartitionId
+from lakestream.model.transaction import AbortedRange
 from lakestream.storage.index.index import Index
 from lakestream.storage.reader.reader import LogReader
 from lakestream.storage.records.run import Run
@@ -40,6 +41,9 @@ class FetchAsk:
     bytes_max: int
     encoding: Encoding = DEFAULT_ENCODING
     """The encoding of records from a table, which includes the topic's `compression.type`."""
+    committed: bool = False
+    """Whether the reader wants records of committed transactions only. It filters by itself; it gets what it needs for
+    that, and nothing from the first open transaction on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,8 @@ class Fetched:
     tail: Tail | None = None
     run: Run = NOTHING
     error: LakestreamError | None = None
+    aborted: tuple[AbortedRange, ...] = ()
+    """The aborted transactions among the batches, for a reader of committed records."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +128,11 @@ class Fetching:
 
     def _kept(self, ask: FetchAsk) -> PartitionView | None:
         kept = self._index.kept(ask.partition, ask.offset)
-        return kept if kept is not None and ask.offset >= kept.tail.log_start else None
+        if kept is None or ask.offset < kept.tail.log_start:
+            return None
+        if ask.committed and kept.tail.unstable_from is not None:
+            return _stable(kept, ask.offset) if ask.offset < kept.tail.last_stable else None
+        return kept
 
     async def _fresh(self, ask: FetchAsk) -> PartitionView | LakestreamError:
         try:
@@ -135,7 +145,7 @@ class Fetching:
             return OffsetOutOfRange(
                 f"offset {ask.offset} is outside [{view.tail.log_start}, {view.tail.next_offset}] of the partition"
             )
-        return view
+        return _stable(view, ask.offset) if ask.committed and view.tail.unstable_from is not None else view
 
     async def _read(self, asks: Sequence[FetchAsk], look: _Look, bytes_max: int) -> list[Fetched]:
         """Read in the requested order, for fairness: the first partitions may use up the request's bytes."""
@@ -163,14 +173,17 @@ class Fetching:
     async def _read_one(self, ask: FetchAsk, view: PartitionView, bytes_max: int, *, at_least_one: bool) -> Fetched:
         try:
             run = await self._run(ask, view, bytes_max, at_least_one=at_least_one)
-            return Fetched(tail=view.tail, run=run)
+            return Fetched(tail=view.tail, run=run, aborted=_aborted(ask, view, run))
         except ObjectMissing:
             return await self._read_moved(ask, bytes_max, at_least_one=at_least_one)
         except LakestreamError as error:
             return Fetched(error=error)
 
     async def _run(self, ask: FetchAsk, view: PartitionView, bytes_max: int, *, at_least_one: bool) -> Run:
-        return await self._reader.read(view, ask.offset, bytes_max, at_least_one=at_least_one, encoding=ask.encoding)
+        until = view.tail.last_stable if ask.committed and view.tail.unstable_from is not None else None
+        return await self._reader.read(
+            view, ask.offset, bytes_max, at_least_one=at_least_one, encoding=ask.encoding, until=until
+        )
 
     async def _read_moved(self, ask: FetchAsk, bytes_max: int, *, at_least_one: bool) -> Fetched:
         """The object was deleted under us. The index knows the new place, or that the records are gone."""
@@ -180,10 +193,27 @@ class Fetching:
             return Fetched(error=view)
         try:
             run = await self._run(ask, view, bytes_max, at_least_one=at_least_one)
-            return Fetched(tail=view.tail, run=run)
+            return Fetched(tail=view.tail, run=run, aborted=_aborted(ask, view, run))
         except ObjectMissing as error:
             return Fetched(
                 error=SegmentLost(f"records from offset {ask.offset} on cannot be read: {error}. Restore the object")
             )
         except LakestreamError as error:
             return Fetched(error=error)
+
+
+def _stable(view: PartitionView, offset: int) -> PartitionView:
+    """The view without the spans that lie wholly in open transactions or behind them."""
+    last_stable = view.tail.last_stable
+    stable = () if offset >= last_stable else tuple(span for span in view.spans if span.base_offset < last_stable)
+    return view._replace(spans=stable)
+
+
+def _aborted(ask: FetchAsk, view: PartitionView, run: Run) -> tuple[AbortedRange, ...]:
+    """The aborted transactions that have batches in the run. One whose marker the reader has passed must not be among
+    them: the reader would drop what its producer wrote since."""
+    if not ask.committed or not view.aborted:
+        return ()
+    return tuple(
+        each for each in view.aborted if each.last_offset >= ask.offset and each.first_offset < run.next_offset
+    )

@@ -24,14 +24,15 @@ from lakestream.model.errors import (
     DuplicateSequence,
     InvalidRequest,
     LakestreamError,
+    NotInTransaction,
     OutOfOrderSequence,
     StaleProducerEpoch,
     StoreUnavailable,
     UnknownPartition,
     UnknownProducer,
-    UnservedTransaction,
+    UnknownTransactionalId,
 )
-from lakestream.model.segment import BatchResult, BatchStatus
+from lakestream.model.segment import ADDED_BEFORE, ADDED_BY_WRITING, NOT_TRANSACTIONAL, BatchResult, BatchStatus
 from lakestream.model.topic import TopicId
 from lakestream.storage.records.errors import InvalidRecord
 from lakestream.storage.records.validate import ValidBatch
@@ -43,8 +44,6 @@ from lakestream.world.turns import in_turns
 BATCHES_AT_ONCE = 10_000
 """Batches of one call that are taken while other connections wait: a tenth of a second or so. Batches that are taken
 together are stored together. No producer sends more in one request; beyond this, other connections run in between."""
-
-NO_TRANSACTIONS = "transactions are not served yet: produce without a transactional id"
 
 
 class TopicKey(NamedTuple):
@@ -86,13 +85,19 @@ class Producing:
     wal: WalLanes
 
     def produce(
-        self, batches: Sequence[RawBatch], *, by_id: bool = False, zstd_allowed: bool = True
+        self,
+        batches: Sequence[RawBatch],
+        *,
+        by_id: bool = False,
+        zstd_allowed: bool = True,
+        adds_partitions: bool = False,
     ) -> "list[Outcome] | Coroutine[Any, Any, list[Outcome]]":
         """Outcomes have the order of the batches. A coroutine must be awaited before the caller's next call.
 
         `by_id`: the caller names topics by their ids alone. `zstd_allowed`: the caller's protocol knows zstd.
+        `adds_partitions`: a transactional batch adds its partition to the transaction, and begins one (KIP-890).
         """
-        taking = _Taking(self, batches, by_id, zstd_allowed)
+        taking = _Taking(self, batches, by_id, zstd_allowed, adds_partitions)
         if len(batches) > BATCHES_AT_ONCE:
             return taking.in_turns()
         for batch in batches:
@@ -103,10 +108,24 @@ class Producing:
 class _Taking:
     """One call of `produce`."""
 
-    __slots__ = ("_batches", "_by", "_entry", "_lookup", "_seen", "_topic", "_zstd_allowed", "later", "outcomes")
+    __slots__ = (
+        "_batches",
+        "_by",
+        "_entry",
+        "_lookup",
+        "_seen",
+        "_topic",
+        "_transaction",
+        "_zstd_allowed",
+        "later",
+        "outcomes",
+    )
 
-    def __init__(self, by: Producing, batches: Sequence[RawBatch], by_id: bool, zstd_allowed: bool) -> None:
+    def __init__(
+        self, by: Producing, batches: Sequence[RawBatch], by_id: bool, zstd_allowed: bool, adds_partitions: bool
+    ) -> None:
         self._by = by
+        self._transaction = ADDED_BY_WRITING if adds_partitions else ADDED_BEFORE
         self._batches = batches
         self._zstd_allowed = zstd_allowed
         self._lookup = TopicLookup(by.directory, by_id=by_id)
@@ -187,8 +206,6 @@ class _Taking:
     def _append(self, entry: TopicEntry, index: int, valid: ValidBatch) -> "asyncio.Future[BatchResult]":
         """Give the batch to the WAL. The partition is known to exist."""
         header = valid.header
-        if header.is_transactional:
-            raise UnservedTransaction(NO_TRANSACTIONS)
         return self._by.wal.append(
             WalBatch(
                 topic_id=entry.topic.id,
@@ -201,6 +218,7 @@ class _Taking:
                 producer_id=header.producer_id,
                 producer_epoch=header.producer_epoch,
                 base_sequence=header.base_sequence,
+                transaction=self._transaction if header.is_transactional else NOT_TRANSACTIONAL,
             ),
             entry.config.profile,
         )
@@ -226,4 +244,6 @@ _REFUSALS: dict[BatchStatus, tuple[type[LakestreamError], str]] = {
     BatchStatus.STALE_EPOCH: (StaleProducerEpoch, "a newer instance of this producer has written"),
     BatchStatus.DUPLICATE_TOO_OLD: (DuplicateSequence, "the batch was stored before"),
     BatchStatus.UNKNOWN_PARTITION: (UnknownPartition, "the partition was deleted"),
+    BatchStatus.UNKNOWN_TRANSACTION: (UnknownTransactionalId, "no transactional id has this producer; begin again"),
+    BatchStatus.NOT_IN_TRANSACTION: (NotInTransaction, "the transaction has ended, or the partition is not in it"),
 }

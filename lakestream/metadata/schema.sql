@@ -2,7 +2,7 @@
 -- migrations/sqlite and migrations/postgres, and a test holds both against this file.
 -- Times are milliseconds since 1970 by the store's clock. There are no foreign keys: every verb keeps its
 -- references right inside one transaction, and a check per span would be paid at every commit.
--- Lock order: receipt, namespace, cluster, topic, broker, partition by id, producer, segment by id, inline segment, duty, lease, job, compaction ask, group epoch, group, offset, table by id.
+-- Lock order: receipt, namespace, cluster, topic, transactional id, broker, partition by id, producer, segment by id, inline segment, duty, lease, job, compaction ask, group epoch, group, offset, table by id.
 -- Transactions of PostgreSQL keep to it, so that they never wait for each other in a circle; SQLite has one writer. The registry's row is locked before its
 -- own tables, and with nothing else; so is the row of access_version.
 
@@ -58,7 +58,7 @@ CREATE TABLE span (
     partition_id               bigint   NOT NULL,
     base_offset                bigint   NOT NULL,
     last_offset                bigint   NOT NULL,
-    segment_id                 text     NOT NULL,
+    segment_id                 text     NOT NULL,              -- or a transaction's marker: model/transaction.py
     at                         bigint   NOT NULL,
     length                     bigint   NOT NULL,
     max_timestamp_ms           bigint   NOT NULL,
@@ -321,3 +321,59 @@ CREATE TABLE credential (
     server_key                 bytea    NOT NULL,
     PRIMARY KEY (user_name, mechanism)
 );
+
+-- A transactional id: its producer, and the state of its transaction; until idle for a week. Written: by its producer, by
+-- whoever takes the id over, and by the broker that finds its transaction timed out. Read: at commits of its batches.
+CREATE TABLE transactional_id (
+    id                         text     NOT NULL PRIMARY KEY,
+    producer_id                bigint   NOT NULL UNIQUE,
+    epoch                      integer  NOT NULL,
+    last_producer_id           bigint   NOT NULL,              -- the identity before this one, if its producer asked for
+    last_epoch                 integer  NOT NULL,              -- the change: it may ask again. -1: none
+    timeout_ms                 bigint   NOT NULL,
+    state                      smallint NOT NULL,              -- 1 empty, 2 ongoing
+    number                     bigint   NOT NULL,              -- of its transactions that ended
+    outcome                    smallint NOT NULL,              -- of the last one: 0 none, 1 committed, 2 aborted
+    started_ms                 bigint,                         -- null unless ongoing
+    touched_ms                 bigint   NOT NULL
+);
+CREATE INDEX transactional_id_ongoing ON transactional_id (started_ms) WHERE started_ms IS NOT NULL;
+
+-- The partitions of an open transaction. Written: when one is added, and by the first commit to it; removed at the end.
+CREATE TABLE transaction_partition (
+    partition_id               bigint   NOT NULL,
+    producer_id                bigint   NOT NULL,
+    first_offset               bigint,                         -- null: added, and nothing written yet
+    PRIMARY KEY (partition_id, producer_id)
+);
+CREATE INDEX transaction_partition_by_producer ON transaction_partition (producer_id);
+
+-- Offsets of groups that an open transaction will commit. Written: by TxnOffsetCommit; removed at the end.
+CREATE TABLE transaction_offset (
+    producer_id                bigint   NOT NULL,
+    group_name                 text     NOT NULL,
+    topic_id                   bytea    NOT NULL,
+    number                     integer  NOT NULL,
+    next_offset                bigint   NOT NULL,
+    leader_epoch               integer  NOT NULL,
+    metadata                   bytea    NOT NULL,
+    PRIMARY KEY (producer_id, group_name, topic_id, number)
+);
+CREATE INDEX transaction_offset_by_group ON transaction_offset (group_name);
+
+-- Transactions that ended, by partition, until their offsets are in the table or deleted. Written: at their end. Read: by
+-- fetches for the aborted ones, and by compaction.
+CREATE TABLE ended_transaction (
+    partition_id               bigint   NOT NULL,
+    last_offset                bigint   NOT NULL,              -- of the marker
+    first_offset               bigint   NOT NULL,
+    producer_id                bigint   NOT NULL,
+    number                     bigint   NOT NULL,              -- with producer_id it names the transaction
+    committed                  smallint NOT NULL,              -- 1 committed, 0 aborted
+    PRIMARY KEY (partition_id, last_offset)
+);
+
+-- Where open transactions hold readers up, and where the last aborted one ended. Both are null in partitions without
+-- transactions, so that these pay nothing. Written: at the first commit of a transaction, and at its end.
+ALTER TABLE partition ADD COLUMN unstable_from bigint;
+ALTER TABLE partition ADD COLUMN last_aborted bigint;

@@ -15,6 +15,7 @@ from lakestream.metadata.job_store import JobStore
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.repair_store import RepairStore
 from lakestream.metadata.table_store import TableStore
+from lakestream.metadata.transaction_store import TransactionStore
 from lakestream.model.broker import BrokerLease, BrokerSpec, LiveBroker
 from lakestream.model.configs.edit import ConfigEdit
 from lakestream.model.place import FileSpan, PartitionView, SegmentId, Span, Tail
@@ -91,6 +92,11 @@ class MetadataStore(Protocol):
         """The verbs for ACLs and credentials."""
         ...
 
+    @property
+    def transactions(self) -> TransactionStore:
+        """The verbs for transactions."""
+        ...
+
     # --- the cluster -------------------------------------------------------------------------
 
     async def cluster_id(self) -> str:
@@ -157,6 +163,10 @@ class MetadataStore(Protocol):
         partition with the same append_ms become one span; a rejected batch splits it. Receipted segments lose their
         kept results: asking for their fate again gives Committed without results, and only the broker that already has
         them would need them. A segment in which no batch was stored is dead from the start.
+
+        A transactional batch must fit the state of its producer's transaction. Its first offset in a partition is
+        noted, and holds up readers of committed records until the transaction ends. Only segments with such batches
+        look at transactions.
         """
         ...
 

@@ -5,6 +5,12 @@ from dataclasses import dataclass
 BrokerId = int
 
 
+LEASE_MS_MAX = 300_000
+"""The longest time that a lease is granted for at once. A lease with a longer rest was granted by a clock that was
+ahead, and counts as expired: its holder may be long dead.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSpec:
     """A broker's description of itself when it registers."""

@@ -98,12 +98,28 @@ class OffsetNotAvailable(Unavailable):
     """This broker's view is older than the reader's. It will catch up in a moment."""
 
 
-class UnservedTransaction(Invalid):
-    """Transactions are not served yet. Produce without a transactional id."""
-
-
 class StaleProducerEpoch(Fenced):
     """A newer incarnation of this producer has written; this one must stop."""
+
+
+class ProducerFenced(Fenced):
+    """Another producer took over the transactional id, or its transaction timed out. Close this one."""
+
+
+class UnknownTransactionalId(Invalid):
+    """The transactional id is not assigned to this producer id: it has expired. Begin again."""
+
+
+class WrongTransactionState(Invalid):
+    """The transaction's state does not allow this. Abort it, or begin a new one."""
+
+
+class NotInTransaction(WrongTransactionState):
+    """The transaction has ended, or the partition was not added to it. Abort it, then begin a new one."""
+
+
+class InvalidTransactionTimeout(Invalid):
+    """The timeout of a transaction is above what brokers allow, or not above 0."""
 
 
 class OutOfOrderSequence(Invalid):

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from lakestream.model.transaction import AbortedRange
+
 SegmentId = str
 """A ULID: 26 characters, sortable by creation time. An inline segment has a prefix before it."""
 
@@ -69,6 +71,13 @@ class Tail(NamedTuple):
     next_offset: int
     tabled_until: int = 0
     """The end of the contiguous prefix that is in the table."""
+    unstable_from: int | None = None
+    """The first offset that an open transaction wrote. None: no transaction is open here."""
+
+    @property
+    def last_stable(self) -> int:
+        """Below it every transaction has ended. Readers of committed records stop here, and so do tables."""
+        return self.next_offset if self.unstable_from is None else max(self.unstable_from, self.log_start)
 
     @property
     def tabled_or_gone(self) -> int:
@@ -90,3 +99,5 @@ class PartitionView(NamedTuple):
 
     tail: Tail
     spans: tuple[Span | FileSpan, ...]
+    aborted: tuple[AbortedRange, ...] = ()
+    """Aborted transactions in the WAL that overlap the spans. Those in the table lost their records there."""

@@ -10,6 +10,12 @@ from lakestream.model.topic import PartitionId
 
 NO_PRODUCER = -1
 
+NOT_TRANSACTIONAL = 0
+ADDED_BEFORE = 1
+"""The batch belongs to a transaction that its partition was added to before (Kafka's transaction version 1)."""
+ADDED_BY_WRITING = 2
+"""The batch adds its partition to the transaction, and begins one where none is open (version 2, KIP-890)."""
+
 
 class SegmentBatch(NamedTuple):
     """One batch of a segment, with the fields that the commit needs. Batches of a partition are contiguous."""
@@ -23,6 +29,8 @@ class SegmentBatch(NamedTuple):
     producer_id: int
     producer_epoch: int
     base_sequence: int
+    transaction: int = 0
+    """NOT_TRANSACTIONAL, ADDED_BEFORE or ADDED_BY_WRITING."""
 
 
 class BatchStatus(IntEnum):
@@ -38,6 +46,10 @@ class BatchStatus(IntEnum):
     STALE_EPOCH = 4
     DUPLICATE_TOO_OLD = 5
     UNKNOWN_PARTITION = 6
+    UNKNOWN_TRANSACTION = 7
+    """No transactional id has this producer id: it has expired, or never was."""
+    NOT_IN_TRANSACTION = 8
+    """The producer's transaction has ended, or the partition was not added to it."""
 
 
 class BatchResult(NamedTuple):
@@ -62,6 +74,10 @@ class SegmentCommit:
     """Earlier segments whose results this segment's footer records, so that the bucket alone can rebuild the log."""
     inline: InlineData | None = None
     """For an inline segment: the batches, which the store keeps with their offsets. Positions count from its start."""
+
+    @property
+    def is_transactional(self) -> bool:
+        return any(batch.transaction for batch in self.batches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PlainSerializer, PositiveInt
 
-from lakestream.model.lease import LEASE_MS_MAX
+from lakestream.model.broker import LEASE_MS_MAX
 from lakestream.settings.address import Address, parse_address, parse_http_address
 
 KIB, MIB = 1024, 1024 * 1024

@@ -170,7 +170,14 @@ class Pipeline:
         spans = await self._store.jobs.untabled_spans(
             [debt.partition for debt in due], self._limits.spans_each_max(len(due))
         )
-        return plan_jobs(due, spans, self._limits, short=await self._is_short(due))
+        return plan_jobs(
+            due,
+            spans,
+            self._limits,
+            short=await self._is_short(due),
+            ended=await self._store.transactions.ended([debt.partition for debt in due]),
+            now_ms=await self._store.now_ms(),
+        )
 
     async def _is_short(self, due: Sequence[Debt]) -> bool:
         """Returns whether a fast topic exists. A small round is short anyway, so the topics are not read for it."""
@@ -280,7 +287,7 @@ class Pipeline:
 
 
 def _work(job: BegunJob) -> JobWork:
-    return JobWork(job=job.id, topic=job.plan.topic, folder=job.folder, spans=job.plan.tasks)
+    return JobWork(job=job.id, topic=job.plan.topic, folder=job.folder, spans=job.plan.tasks, aborted=job.plan.aborted)
 
 
 def _files_of(job: BegunJob, results: Sequence[TaskResult]) -> list[str]:

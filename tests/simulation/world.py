@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lakestream.metadata.sqlite.opening import open_sqlite
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.lease import LEASE_MS_MAX
+from lakestream.model.broker import LEASE_MS_MAX
 from lakestream.world.chance import SeededChance
 from lakestream.world.ids import Ids
 from lakestream.world.objects.memory import MemoryObjects

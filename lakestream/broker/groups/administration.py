@@ -4,7 +4,7 @@ The store holds the offsets. Every commit and every read goes there; the coordin
 """
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from lakestream.broker.groups.asks import CONSUMER_PROTOCOL
@@ -80,6 +80,20 @@ class GroupAdministration:
             held.name, held.epoch, generation=generation, offsets=accepted, retention_ms=ask.retention_ms
         )
         return BegunCommit(refused, _followed(held, commit))
+
+    async def commit_in_transaction(
+        self, ask: CommitAsk, keep: Callable[[Mapping[TopicPartition, CommittedOffset]], Awaitable[None]]
+    ) -> Mapping[TopicPartition, LakestreamError]:
+        """Check the member as in `commit`, and let `keep` hold the allowed offsets until the transaction ends. Returns
+        the other partitions."""
+        held = await self._holdings.hold(ask.group, create=ask.generation < 0)
+        check_commit(None if held is None else held.machine.group, ask, self._holdings.now_ms())
+        refused = _too_long(ask.offsets, self._holdings.limits.offset_metadata_max)
+        try:
+            await keep({place: offset for place, offset in ask.offsets.items() if place not in refused})
+        except Unavailable as error:
+            raise CoordinatorNotAvailable(f"the offsets of group '{ask.group}' could not be kept: {error}") from error
+        return refused
 
     async def fetch(
         self, ask: OffsetFetchAsk, partitions: Sequence[TopicPartition] | None

@@ -67,4 +67,4 @@ def _progress(answer: Any) -> CompactionProgress:
 
 
 def _tail(part: Any) -> Tail:
-    return Tail(log_start=part["log_start"], next_offset=part["next_offset"], tabled_until=part["tabled_until"])
+    return Tail(*(part[name] for name in Tail._fields))

@@ -6,16 +6,19 @@ as array literals, which is far cheaper than adapting them one by one.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import psycopg
 
-from lakestream.metadata.postgres.asking import one_row
+from lakestream.metadata.postgres.asking import maybe_row, one_row
 from lakestream.metadata.postgres.failures import FENCED
 from lakestream.metadata.postgres.pool import Connection
+from lakestream.metadata.postgres.running import drive
 from lakestream.metadata.rules.fencing import fenced
-from lakestream.metadata.rules.kept_results import decode_results
+from lakestream.metadata.rules.kept_results import decode_results, encode_results
 from lakestream.metadata.rules.segment_state import SegmentState
+from lakestream.metadata.verbs.transactional_commits import check_transactional, note_transactional
 from lakestream.model.place import SegmentId
 from lakestream.model.segment import NO_PRODUCER, Abandoned, Committed, SegmentBatch, SegmentCommit, SegmentFate
 
@@ -33,6 +36,30 @@ _NO_SLOT = 0
 
 
 async def commit_segment(connection: Connection, commit: SegmentCommit) -> SegmentFate:
+    if not commit.is_transactional:
+        return await _commit(connection, commit)
+    async with connection.transaction():
+        return await _commit_transactional(connection, commit)
+
+
+async def _commit_transactional(connection: Connection, commit: SegmentCommit) -> SegmentFate:
+    """The rows of the producers are locked first, so an attempt whose answer was lost has ended when they are held."""
+    checked = await drive(connection, check_transactional(commit.batches))
+    known = await maybe_row(connection, "SELECT state, results FROM segment WHERE id = %s", (commit.segment,))
+    if known is not None:
+        return _fate(known)
+    placed = await _commit(connection, replace(commit, batches=checked.admission.admitted))
+    if not isinstance(placed, Committed) or len(placed.results) != len(checked.admission.admitted):
+        return placed  # decided by someone else in the meantime: these are the results of all batches
+    await drive(connection, note_transactional(checked, placed.results))
+    if not checked.admission.refused:
+        return placed
+    results = checked.admission.all_results(placed.results)
+    await connection.execute("UPDATE segment SET results = %s WHERE id = %s", (encode_results(results), commit.segment))
+    return Committed(results=results)
+
+
+async def _commit(connection: Connection, commit: SegmentCommit) -> SegmentFate:
     try:
         cursor = await connection.execute(
             _COMMIT if commit.inline is None else _COMMIT_INLINE,
@@ -83,7 +110,7 @@ def _packed(batches: Sequence[SegmentBatch]) -> list[str]:
     partition_numbers = {partition: number for number, partition in enumerate(partitions, 1)}
     slot_numbers = {slot: number for number, slot in enumerate(slots, 1)}
     columns: Sequence[Sequence[int]] = list(zip(*batches, strict=True)) or [()] * len(SegmentBatch._fields)
-    ids, ats, lengths, records, timestamps, appends, producers, epochs, sequences = columns
+    ids, ats, lengths, records, timestamps, appends, producers, epochs, sequences, _ = columns
     return [
         _array(partitions),
         _array(partition for partition, _ in slots),

@@ -82,7 +82,8 @@ async def _lock_planned(connection: Connection, job: JobId) -> None:
 async def _locked_tails(connection: Connection, partitions: Sequence[PartitionId]) -> dict[PartitionId, Tail]:
     rows = await all_rows(
         connection,
-        "SELECT id, log_start, next_offset, tabled_until FROM partition WHERE id = ANY (%s) ORDER BY id FOR UPDATE",
+        "SELECT id, log_start, next_offset, tabled_until, unstable_from FROM partition WHERE id = ANY (%s)"
+        " ORDER BY id FOR UPDATE",
         (list(partitions),),
     )
     return {id: Tail._make(tail) for id, *tail in rows}

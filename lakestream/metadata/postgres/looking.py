@@ -10,6 +10,7 @@ from lakestream.metadata.rules.times import first_of, later_of
 from lakestream.metadata.store import PartitionSize, ViewAsk
 from lakestream.model.place import FileSpan, PartitionView, Span, Tail
 from lakestream.model.topic import PartitionId
+from lakestream.model.transaction import AbortedRange
 
 _SPAN: LiteralString = "base_offset, last_offset, segment_id, at, length, max_timestamp_ms, append_ms"
 _FILE_SPAN: LiteralString = (
@@ -23,7 +24,11 @@ async def views(connection: Connection, asks: Sequence[ViewAsk]) -> list[Partiti
     """Spans of both kinds share columns: a file span has its file in the column where a WAL span has its segment."""
     rows = await all_rows(
         connection,
-        "SELECT n, log_start, next_offset, tabled_until, number, found.*"
+        "SELECT n, log_start, next_offset, tabled_until, unstable_from, CASE WHEN"
+        " last_aborted >= greatest(ask.start, tabled_until) THEN"
+        " ARRAY(SELECT ARRAY[producer_id, first_offset, last_offset] FROM ended_transaction"
+        " WHERE partition_id = partition.id AND committed = 0"
+        " AND last_offset >= greatest(ask.start, tabled_until) ORDER BY last_offset) END, number, found.*"
         " FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) WITH ORDINALITY AS ask (partition, start, spans_max, n)"
         " JOIN partition ON partition.id = ask.partition LEFT JOIN LATERAL ("
         "(SELECT false AS is_file, base_offset, last_offset, segment_id AS place, NULL AS log_file, at,"
@@ -39,11 +44,22 @@ async def views(connection: Connection, asks: Sequence[ViewAsk]) -> list[Partiti
     )
     tails: dict[int, Tail] = {}
     spans: dict[int, list[Span | FileSpan]] = {}
-    for n, log_start, next_offset, tabled_until, number, *span in rows:
-        tails[n] = Tail(log_start, next_offset, tabled_until)
+    aborted: dict[int, list[AbortedRange]] = {}
+    for n, log_start, next_offset, tabled_until, unstable_from, ranges, number, *span in rows:
+        if n not in tails:
+            tails[n] = Tail(log_start, next_offset, tabled_until, unstable_from)
+            aborted[n] = [AbortedRange._make(each) for each in ranges or ()]
         if span[0] is not None:
             spans.setdefault(n, []).append(_span_of_either_kind(number, *span))
-    return [PartitionView(tails[n], tuple(spans.get(n, ()))) if n in tails else None for n in range(1, len(asks) + 1)]
+    return [_view(tails[n], spans.get(n, ()), aborted[n]) if n in tails else None for n in range(1, len(asks) + 1)]
+
+
+def _view(tail: Tail, spans: Sequence[Span | FileSpan], aborted: Sequence[AbortedRange]) -> PartitionView:
+    """Aborted transactions that begin beyond the spans are left out."""
+    if not aborted or not spans:
+        return PartitionView(tail, tuple(spans))
+    last_offset = spans[-1].last_offset
+    return PartitionView(tail, tuple(spans), tuple(each for each in aborted if each.first_offset <= last_offset))
 
 
 def _span_of_either_kind(
@@ -69,7 +85,7 @@ def _span_of_either_kind(
 async def tails(connection: Connection, partitions: Sequence[PartitionId]) -> dict[PartitionId, PartitionSize]:
     rows = await all_rows(
         connection,
-        "SELECT id, bytes, log_start, next_offset, tabled_until FROM partition WHERE id = ANY (%s)",
+        "SELECT id, bytes, log_start, next_offset, tabled_until, unstable_from FROM partition WHERE id = ANY (%s)",
         (list(partitions),),
     )
     return {id: PartitionSize(Tail._make(tail), bytes) for id, bytes, *tail in rows}

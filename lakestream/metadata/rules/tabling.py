@@ -47,10 +47,10 @@ class FileSpanRow(NamedTuple):
 def check_range(tail: Tail, tabled: TabledRange, spans: Sequence[NewFileSpan]) -> None:
     """Raises LedgerConflict unless the range continues the table's contents and its spans cover it."""
     start_max = max(tail.tabled_until, tail.log_start)
-    if not tail.tabled_until <= tabled.start <= start_max or tabled.end > tail.next_offset:
+    if not tail.tabled_until <= tabled.start <= start_max or tabled.end > tail.last_stable:
         raise LedgerConflict(
             f"partition {tabled.partition}: offsets [{tabled.start}, {tabled.end}) do not continue what is in the "
-            f"table, which has all below {start_max} of {tail.next_offset}: another job was faster; plan anew"
+            f"table, which has all below {start_max} of {tail.last_stable}: another job was faster; plan anew"
         )
     ends = [tabled.start - 1, *(span.last_offset for span in spans)]
     gapless = all(span.base_offset == before + 1 for span, before in zip(spans, ends, strict=False))

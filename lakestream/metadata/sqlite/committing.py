@@ -7,6 +7,7 @@ import json
 import sqlite3
 import struct
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from lakestream.metadata.rules.kept_results import decode_results, encode_results
 from lakestream.metadata.rules.placing import PartitionEnd, Placement, ProducerKey, place_batches
@@ -14,6 +15,7 @@ from lakestream.metadata.rules.segment_state import SegmentState
 from lakestream.metadata.rules.sequencing import NUMBERS_PER_BATCH, RECENT_BATCHES_MAX, ProducerState
 from lakestream.metadata.sqlite.running import drive
 from lakestream.metadata.verbs.brokers import check_lease
+from lakestream.metadata.verbs.transactional_commits import check_transactional, note_transactional
 from lakestream.model.place import SegmentId
 from lakestream.model.segment import NO_PRODUCER, Abandoned, Committed, SegmentBatch, SegmentCommit, SegmentFate
 from lakestream.model.topic import PartitionId
@@ -27,6 +29,23 @@ _RECENT = [struct.Struct(">B" + "iiqq" * batches) for batches in range(RECENT_BA
 def commit_segment(connection: sqlite3.Connection, commit: SegmentCommit, now_ms: int) -> SegmentFate:
     if (fate := _fate(connection, commit.segment)) is not None:
         return fate
+    if commit.is_transactional:
+        return _commit_transactional(connection, commit, now_ms)
+    return _commit(connection, commit, now_ms)
+
+
+def _commit_transactional(connection: sqlite3.Connection, commit: SegmentCommit, now_ms: int) -> Committed:
+    checked = drive(connection, check_transactional(commit.batches), now_ms)
+    placed = _commit(connection, replace(commit, batches=checked.admission.admitted), now_ms)
+    drive(connection, note_transactional(checked, placed.results), now_ms)
+    if not checked.admission.refused:
+        return placed
+    results = checked.admission.all_results(placed.results)
+    connection.execute("UPDATE segment SET results = ? WHERE id = ?", (encode_results(results), commit.segment))
+    return Committed(results=results)
+
+
+def _commit(connection: sqlite3.Connection, commit: SegmentCommit, now_ms: int) -> Committed:
     drive(connection, check_lease(commit.broker_id, commit.incarnation), now_ms)
     placement = place_batches(
         commit.segment,

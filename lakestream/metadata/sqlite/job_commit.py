@@ -102,7 +102,8 @@ def _merge(connection: sqlite3.Connection, commit: JobCommit) -> None:
 
 def _tails(connection: sqlite3.Connection, partitions: Sequence[PartitionId]) -> dict[PartitionId, Tail]:
     found = connection.execute(
-        "SELECT id, log_start, next_offset, tabled_until FROM partition WHERE id IN (SELECT value FROM json_each(?))",
+        "SELECT id, log_start, next_offset, tabled_until, unstable_from FROM partition"
+        " WHERE id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(partitions)),),
     )
     return {id: Tail._make(tail) for id, *tail in found}

@@ -2,12 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from lakestream.metadata.rules.times import first_of, later_of
 from lakestream.metadata.store import PartitionSize, ViewAsk
 from lakestream.model.place import FileSpan, PartitionView, Span, Tail
 from lakestream.model.topic import PartitionId
+from lakestream.model.transaction import AbortedRange
 
 _SPAN = "base_offset, last_offset, segment_id, at, length, max_timestamp_ms, append_ms"
 _FILE_SPAN = (
@@ -15,7 +16,7 @@ _FILE_SPAN = (
     " (SELECT number FROM partition WHERE id = partition_id), rows, bytes, max_timestamp_ms,"
     " encoding"
 )
-_TAIL = "log_start, next_offset, tabled_until"
+_TAIL = "log_start, next_offset, tabled_until, unstable_from"
 
 
 def views(connection: sqlite3.Connection, asks: Sequence[ViewAsk]) -> list[PartitionView | None]:
@@ -23,11 +24,26 @@ def views(connection: sqlite3.Connection, asks: Sequence[ViewAsk]) -> list[Parti
 
 
 def _view(connection: sqlite3.Connection, ask: ViewAsk) -> PartitionView | None:
-    row = connection.execute(f"SELECT {_TAIL}, appended_until FROM partition WHERE id = ?", (ask.partition,)).fetchone()
+    row = connection.execute(
+        f"SELECT {_TAIL}, appended_until, last_aborted FROM partition WHERE id = ?", (ask.partition,)
+    ).fetchone()
     if row is None:
         return None
-    *tail, appended_until = row
-    return PartitionView(Tail._make(tail), tuple(_spans(connection, ask, tail[2], appended_until)))
+    *fields, appended_until, last_aborted = row
+    tail = Tail._make(fields)
+    spans = tuple(_spans(connection, ask, tail.tabled_until, appended_until))
+    if last_aborted is None or last_aborted < max(ask.offset, tail.tabled_until) or not spans:
+        return PartitionView(tail, spans)
+    return PartitionView(tail, spans, tuple(_aborted(connection, ask, tail, spans[-1].last_offset)))
+
+
+def _aborted(connection: sqlite3.Connection, ask: ViewAsk, tail: Tail, last_offset: int) -> Iterator[AbortedRange]:
+    rows = connection.execute(
+        "SELECT producer_id, first_offset, last_offset FROM ended_transaction"
+        " WHERE partition_id = ? AND last_offset >= ? AND first_offset <= ? AND committed = 0 ORDER BY last_offset",
+        (ask.partition, max(ask.offset, tail.tabled_until), last_offset),
+    )
+    return map(AbortedRange._make, rows)
 
 
 def _spans(

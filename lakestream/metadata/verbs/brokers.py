@@ -3,8 +3,7 @@
 from lakestream.metadata.rules.fencing import fenced
 from lakestream.metadata.verbs.running import Verbs, reads, writes
 from lakestream.metadata.verbs.steps import Steps, all_rows, changed, maybe_row, one_row
-from lakestream.model.broker import BrokerId, BrokerLease, BrokerSpec, LiveBroker
-from lakestream.model.lease import LEASE_MS_MAX
+from lakestream.model.broker import LEASE_MS_MAX, BrokerId, BrokerLease, BrokerSpec, LiveBroker
 
 
 class BrokerVerbs(Verbs):

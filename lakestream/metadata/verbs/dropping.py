@@ -28,7 +28,8 @@ class DroppingVerbs(Verbs):
     @transacts
     def delete_records(self, partition: PartitionId, before_offset: int) -> Steps[int]:
         row = yield from maybe_row(
-            "SELECT log_start, next_offset, tabled_until FROM partition WHERE id = :partition FOR UPDATE",
+            "SELECT log_start, next_offset, tabled_until, unstable_from FROM partition"
+            " WHERE id = :partition FOR UPDATE",
             partition=partition,
         )
         if row is None:

@@ -7,6 +7,7 @@ from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fence
 from lakestream.metadata.verbs.running import Verbs, reads, transacts, writes
 from lakestream.metadata.verbs.steps import Steps, all_rows, changed, for_each, maybe_row
 from lakestream.metadata.verbs.wording import Wording
+from lakestream.model.broker import LEASE_MS_MAX
 from lakestream.model.configs.topic_config import chosen_freshness
 from lakestream.model.job import (
     AppendedSpan,
@@ -20,7 +21,6 @@ from lakestream.model.job import (
     TrimmedTopic,
     UntabledSpan,
 )
-from lakestream.model.lease import LEASE_MS_MAX
 from lakestream.model.place import Span, Tail
 from lakestream.model.topic import PartitionId, TopicId
 
@@ -110,7 +110,7 @@ class JobVerbs(Verbs):
     def debts(self) -> Steps[list[Debt]]:
         rows = yield from all_rows(
             "SELECT partition.topic_id, lake_table.id, partition.id, number, log_start, next_offset, tabled_until,"
-            " count(*), sum(length)::bigint, min(committed_ms), config FROM partition"
+            " unstable_from, count(*), sum(length)::bigint, min(committed_ms), config FROM partition"
             " JOIN span ON partition_id = partition.id LEFT JOIN topic ON topic.id = partition.topic_id"
             " LEFT JOIN lake_table ON lake_table.topic_id = partition.topic_id WHERE next_offset > tabled_until"
             " GROUP BY partition.id, lake_table.id, topic.id ORDER BY partition.topic_id, number"
@@ -121,13 +121,13 @@ class JobVerbs(Verbs):
                 table,
                 id,
                 number,
-                Tail(log_start, next_offset, tabled_until),
+                Tail(*tail),
                 spans,
                 bytes,
                 oldest_ms,
                 chosen_freshness(json.loads(config)),
             )
-            for topic, table, id, number, log_start, next_offset, tabled_until, spans, bytes, oldest_ms, config in rows
+            for topic, table, id, number, *tail, spans, bytes, oldest_ms, config in rows
         ]
 
     @reads
@@ -143,7 +143,8 @@ class JobVerbs(Verbs):
     @reads
     def tails_of_topic(self, topic: TopicId) -> Steps[dict[PartitionId, Tail]]:
         rows = yield from all_rows(
-            "SELECT id, log_start, next_offset, tabled_until FROM partition WHERE topic_id = :topic", topic=topic
+            "SELECT id, log_start, next_offset, tabled_until, unstable_from FROM partition WHERE topic_id = :topic",
+            topic=topic,
         )
         return {id: Tail._make(tail) for id, *tail in rows}
 

@@ -7,6 +7,7 @@ from lakestream.metadata.job_store import JobStore
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.repair_store import RepairStore
 from lakestream.metadata.table_store import TableStore
+from lakestream.metadata.transaction_store import TransactionStore
 from lakestream.metadata.verbs.access import AccessVerbs
 from lakestream.metadata.verbs.brokers import BrokerVerbs
 from lakestream.metadata.verbs.dropping import DroppingVerbs
@@ -17,6 +18,7 @@ from lakestream.metadata.verbs.repairs import RepairVerbs
 from lakestream.metadata.verbs.running import Database
 from lakestream.metadata.verbs.tables import TableVerbs
 from lakestream.metadata.verbs.topics import TopicVerbs
+from lakestream.metadata.verbs.transactions import TransactionVerbs
 
 
 class SharedVerbs(BrokerVerbs, TopicVerbs, DroppingVerbs, GarbageVerbs):
@@ -29,6 +31,7 @@ class SharedVerbs(BrokerVerbs, TopicVerbs, DroppingVerbs, GarbageVerbs):
         self.repairs: RepairStore = RepairVerbs(database)
         self.inline: InlineStore = InlineVerbs(database)
         self.access: AccessStore = AccessVerbs(database)
+        self.transactions: TransactionStore = TransactionVerbs(database)
         self.jobs = jobs
         self.groups = groups
 

@@ -173,9 +173,13 @@ DIFFERENCES = (
     ),
     Difference(
         "transactions",
-        "Refused: a transactional id with TRANSACTIONAL_ID_AUTHORIZATION_FAILED, a transactional batch with "
-        "INVALID_TXN_STATE. Idempotent producers work as in Kafka.",
-        "Not built yet; these are the errors after which every client stops and says why.",
+        "State lives in the metadata store; there is no `__transaction_state` topic. The end of a transaction is one "
+        "step in all of its partitions, topics and groups, so CONCURRENT_TRANSACTIONS is never answered and no state "
+        "is called Prepare. The coordinator is a hint: any broker serves any transactional id. A partition that was "
+        "added and never written gets no marker. WriteTxnMarkers aborts a whole transaction, and commits nothing. Once "
+        "records lie in the table, aborted ones and markers are gone for readers of uncommitted records, too.",
+        "One transaction of the store does what takes Kafka a log of its own and two phases. Aborted records never "
+        "become rows, and a row is the only copy of its record.",
     ),
     Difference(
         "security and quotas",

@@ -58,8 +58,11 @@ class KafkaError(IntEnum):
     DUPLICATE_SEQUENCE_NUMBER = 46
     INVALID_PRODUCER_EPOCH = 47
     INVALID_TXN_STATE = 48
+    INVALID_PRODUCER_ID_MAPPING = 49
+    INVALID_TRANSACTION_TIMEOUT = 50
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
     SECURITY_DISABLED = 54
+    OPERATION_NOT_ATTEMPTED = 55
     KAFKA_STORAGE_ERROR = 56
     SASL_AUTHENTICATION_FAILED = 58
     UNKNOWN_PRODUCER_ID = 59
@@ -76,18 +79,22 @@ class KafkaError(IntEnum):
     FENCED_INSTANCE_ID = 82
     GROUP_SUBSCRIBED_TO_TOPIC = 86
     INVALID_RECORD = 87
+    UNSTABLE_OFFSET_COMMIT = 88
     THROTTLING_QUOTA_EXCEEDED = 89
+    PRODUCER_FENCED = 90
     RESOURCE_NOT_FOUND = 91
     DUPLICATE_RESOURCE = 92
     UNACCEPTABLE_CREDENTIAL = 93
     UNKNOWN_TOPIC_ID = 100
     INCONSISTENT_TOPIC_ID = 103
+    TRANSACTIONAL_ID_NOT_FOUND = 105
     FENCED_MEMBER_EPOCH = 110
     UNRELEASED_INSTANCE_ID = 111
     UNSUPPORTED_ASSIGNOR = 112
     STALE_MEMBER_EPOCH = 113
     MISMATCHED_ENDPOINT_TYPE = 114
     UNSUPPORTED_ENDPOINT_TYPE = 115
+    TRANSACTION_ABORTABLE = 120
     INVALID_REGULAR_EXPRESSION = 128
 
 
@@ -107,11 +114,16 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     # The log.
     errors.OffsetOutOfRange: KafkaError.OFFSET_OUT_OF_RANGE,
     errors.OffsetNotAvailable: KafkaError.OFFSET_NOT_AVAILABLE,
-    errors.UnservedTransaction: KafkaError.INVALID_TXN_STATE,
     errors.StaleProducerEpoch: KafkaError.INVALID_PRODUCER_EPOCH,
     errors.OutOfOrderSequence: KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
     errors.UnknownProducer: KafkaError.UNKNOWN_PRODUCER_ID,
     errors.DuplicateSequence: KafkaError.DUPLICATE_SEQUENCE_NUMBER,
+    # Transactions.
+    errors.ProducerFenced: KafkaError.PRODUCER_FENCED,
+    errors.UnknownTransactionalId: KafkaError.INVALID_PRODUCER_ID_MAPPING,
+    errors.WrongTransactionState: KafkaError.INVALID_TXN_STATE,
+    errors.NotInTransaction: KafkaError.INVALID_TXN_STATE,
+    errors.InvalidTransactionTimeout: KafkaError.INVALID_TRANSACTION_TIMEOUT,
     # Batches.
     batches.CorruptBatch: KafkaError.CORRUPT_MESSAGE,
     batches.InvalidRecord: KafkaError.INVALID_RECORD,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.errors import LakestreamError
-from lakestream.model.place import FileSpan, PartitionView, Span, Tail
+from lakestream.model.place import FileSpan, PartitionView, Span
 from lakestream.model.topic import PartitionId
 from lakestream.world.clock import Clock
 from lakestream.world.tasks import Tasks
@@ -26,11 +26,12 @@ KEPT_SECONDS_MAX = 1.0
 
 
 class _Kept:
-    __slots__ = ("read_at", "spans", "tail")
+    __slots__ = ("aborted", "read_at", "spans", "tail")
 
-    def __init__(self, tail: Tail, spans: list[Span | FileSpan], read_at: float) -> None:
-        self.tail = tail
-        self.spans = spans
+    def __init__(self, view: PartitionView, read_at: float) -> None:
+        self.tail = view.tail
+        self.spans = list(view.spans)
+        self.aborted = view.aborted
         self.read_at = read_at
 
 
@@ -51,7 +52,10 @@ class Index:
         if self._is_old(kept):
             return None
         self._kept.move_to_end(partition)
-        return PartitionView(kept.tail, tuple(kept.spans[_position(kept.spans, offset) :]))
+        spans = tuple(kept.spans[_position(kept.spans, offset) :])
+        if not kept.aborted:
+            return PartitionView(kept.tail, spans)
+        return PartitionView(kept.tail, spans, tuple(each for each in kept.aborted if each.last_offset >= offset))
 
     async def fresh(self, partition: PartitionId, offset: int) -> PartitionView | None:
         """The view as the store has it at the time of this call or later. None: no such partition.
@@ -68,8 +72,10 @@ class Index:
                 self._tasks.spawn(self._read_asked(), name="index-read")
         return await asyncio.shield(waiting)
 
-    def extend(self, partition: PartitionId, spans: Sequence[Span]) -> None:
-        """Add the spans of an own commit, in offset order, if they follow the kept view seamlessly."""
+    def extend(self, partition: PartitionId, spans: Sequence[Span], unstable_from: int | None = None) -> None:
+        """Add the spans of an own commit, in offset order, if they follow the kept view seamlessly. `unstable_from` is
+        the first offset among them that a transaction wrote. The transaction is open at least until its marker comes,
+        and the marker takes an offset: then the next commit does not follow seamlessly."""
         kept = self._kept.get(partition)
         if kept is None:
             return
@@ -80,6 +86,8 @@ class Index:
         kept.spans.extend(spans)
         del kept.spans[:-KEPT_SPANS_MAX]
         kept.tail = kept.tail._replace(next_offset=spans[-1].last_offset + 1)
+        if unstable_from is not None and kept.tail.unstable_from is None:
+            kept.tail = kept.tail._replace(unstable_from=unstable_from)
 
     def forget(self, partition: PartitionId) -> None:
         self._kept.pop(partition, None)
@@ -108,7 +116,7 @@ class Index:
         if kept is not None and kept.tail.next_offset >= view.tail.next_offset and not self._is_old(kept):
             return  # the kept view reaches as far or further, through own commits, and begins earlier
         if not view.spans or view.spans[-1].last_offset + 1 == view.tail.next_offset:
-            self._kept[partition] = _Kept(view.tail, list(view.spans), read_at)
+            self._kept[partition] = _Kept(view, read_at)
             self._kept.move_to_end(partition)
             if len(self._kept) > KEPT_VIEWS_MAX:
                 self._kept.popitem(last=False)

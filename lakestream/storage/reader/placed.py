@@ -52,14 +52,24 @@ def batches_of(span: Span, pieces: Sequence[memoryview]) -> Iterator[PlacedBatch
         )
 
 
-def run_from(span: Span, pieces: Sequence[memoryview], offset: int, bytes_max: int, *, at_least_one: bool) -> Run:
-    """The span's batches from the one that holds `offset`, as many as fit into `bytes_max`."""
+def run_from(
+    span: Span,
+    pieces: Sequence[memoryview],
+    offset: int,
+    bytes_max: int,
+    *,
+    at_least_one: bool,
+    until: int | None = None,
+) -> Run:
+    """The span's batches from the one that holds `offset` to `until`, as many as fit into `bytes_max`."""
     parts: list[Buffer] = []
     total, next_offset = 0, offset
     for base, last, data in batches_of(span, pieces):
         if last < offset:
             continue
         if total + len(data) > bytes_max and not (at_least_one and not parts):
+            break
+        if until is not None and base >= until:
             break
         prefix = placed_prefix(base, len(data) - LENGTH_OVERHEAD_BYTES)
         if span.append_ms < 0:

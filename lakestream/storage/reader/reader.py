@@ -42,20 +42,23 @@ class LogReader:
         *,
         at_least_one: bool,
         encoding: Encoding = DEFAULT_ENCODING,
+        until: int | None = None,
     ) -> Run:
         """Whole batches from `offset`, up to `bytes_max`, or a single larger one if `at_least_one`. `encoding` applies
-        to records that lie in a table, as rows."""
+        to records that lie in a table, as rows. Batches of the WAL from `until` on are left out."""
         wanted = _files_then_segments(spans_within(view.spans, bytes_max))
         files = [span for span in wanted if isinstance(span, FileSpan)]
         segments = [span for span in wanted if isinstance(span, Span)]
         if not files:
-            return _join(segments, await self._pieces(segments), offset, bytes_max, at_least_one=at_least_one)
+            pieces = await self._pieces(segments)
+            return _join(segments, pieces, offset, bytes_max, at_least_one=at_least_one, until=until)
         tabled = await self._read_files(files, offset, bytes_max, at_least_one=at_least_one, encoding=encoding)
         if not segments or tabled.next_offset <= files[-1].last_offset:
             return tabled
         left, first = bytes_max - tabled.bytes, at_least_one and not tabled.bytes
         try:
-            rest = _join(segments, await self._pieces(segments), tabled.next_offset, left, at_least_one=first)
+            pieces = await self._pieces(segments)
+            rest = _join(segments, pieces, tabled.next_offset, left, at_least_one=first, until=until)
         except LakestreamError:
             if not tabled.bytes:
                 raise
@@ -139,6 +142,7 @@ def _join(
     bytes_max: int,
     *,
     at_least_one: bool,
+    until: int | None,
 ) -> Run:
     parts = []
     total, next_offset = 0, offset
@@ -146,7 +150,8 @@ def _join(
         try:
             if isinstance(span_pieces, LakestreamError):
                 raise span_pieces
-            run = run_from(span, span_pieces, next_offset, bytes_max - total, at_least_one=at_least_one and not total)
+            first = at_least_one and not total
+            run = run_from(span, span_pieces, next_offset, bytes_max - total, at_least_one=first, until=until)
         except LakestreamError:
             if not total:
                 raise

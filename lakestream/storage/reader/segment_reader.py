@@ -10,8 +10,10 @@ from typing import Protocol
 
 from lakestream.model.errors import SegmentLost
 from lakestream.model.place import SegmentId, Span, is_inline
+from lakestream.model.transaction import is_marker, marker_of
 from lakestream.storage.cache.segment_cache import CachedExtent, SegmentCache
 from lakestream.storage.reader.inline_reader import InlineReader
+from lakestream.storage.records.markers import marker_batch
 from lakestream.storage.wal.segment import segment_key
 from lakestream.world.objects.store import ObjectStore
 from lakestream.world.tasks import Tasks
@@ -37,7 +39,9 @@ class SegmentReader:
         self._getting: dict[tuple[SegmentId, int, int], asyncio.Task[CachedExtent]] = {}
 
     def cached(self, span: Span) -> list[memoryview] | None:
-        """The span's bytes, as consecutive pieces, if they are cached."""
+        """The span's bytes, as consecutive pieces, if they are cached. Those of a marker are made."""
+        if is_marker(span.segment):
+            return [memoryview(marker_batch(marker_of(span.segment)))]
         return self._cache.get(span.segment, span.at, span.length)
 
     async def read(self, span: Span) -> list[memoryview]:

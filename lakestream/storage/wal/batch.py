@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from lakestream.model.segment import BatchResult
+from lakestream.model.segment import NOT_TRANSACTIONAL, BatchResult
 from lakestream.model.topic import PartitionId, TopicId
 from lakestream.world.objects.store import Buffer
 
@@ -22,6 +22,7 @@ class WalBatch:
     producer_id: int
     producer_epoch: int
     base_sequence: int
+    transaction: int = NOT_TRANSACTIONAL
 
 
 @dataclass(slots=True, kw_only=True)

@@ -148,6 +148,7 @@ def _placed(batch: WalBatch, at: int, created_ms: int) -> SegmentBatch:
         batch.producer_id,
         batch.producer_epoch,
         batch.base_sequence,
+        batch.transaction,
     )
 
 

@@ -40,7 +40,7 @@ from lakestream.storage.wal.held_bytes import HeldBytes
 from lakestream.storage.wal.inline_budget import InlineBudget, InlineLimits
 from lakestream.storage.wal.receipts import Receipts
 from lakestream.storage.wal.segment import segment_key
-from lakestream.storage.wal.spans import stored_spans
+from lakestream.storage.wal.spans import stored_spans, unstable_offsets
 from lakestream.storage.wal.trouble import Trouble
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
@@ -421,8 +421,9 @@ class Wal:
         spans = stored_spans(sealed, results)
         if sealed.batches:
             self._cache.put(sealed.segment, CachedExtent(sealed.starts_at, sealed.content))
+        unstable = unstable_offsets(sealed, results)
         for partition, run in spans.items():
-            self._index.extend(partition, run)
+            self._index.extend(partition, run, unstable.get(partition))
         if not sealed.is_inline:  # the object into which inline bytes are moved has its own receipts
             self._receipts.add(sealed, spans, self._clock.monotonic())
         if spans:

@@ -39,6 +39,15 @@ def stored_spans(sealed: Sealed, results: Sequence[BatchResult]) -> dict[Partiti
     return spans
 
 
+def unstable_offsets(sealed: Sealed, results: Sequence[BatchResult]) -> dict[PartitionId, int]:
+    """By partition, the first offset that a transaction wrote: it may be the first of an open one."""
+    first: dict[PartitionId, int] = {}
+    for batch, result in zip(sealed.batches, results, strict=True):
+        if batch.transaction and result.status is BatchStatus.STORED:
+            first.setdefault(batch.partition, result.base_offset)
+    return first
+
+
 def _continues(before: Span, after: Span) -> bool:
     return (
         before.at + before.length == after.at

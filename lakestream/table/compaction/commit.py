@@ -25,6 +25,7 @@ from lakestream.model.job import JobCommit, JobId, NewFileSpan, TabledRange
 from lakestream.model.table import PointerMove, TableId, TablePointer
 from lakestream.model.table_errors import CommitConflict, DamagedTable, JobForgotten, UnknownTable
 from lakestream.model.topic import TopicId
+from lakestream.storage.records.header import NO_TIMESTAMP
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor, PartitionRows
 from lakestream.table.compaction.ledger import Ledger, files_by_branch, ledger_of
 from lakestream.table.compaction.plan import PlannedJob, TaskSpan
@@ -221,10 +222,10 @@ def file_spans(plan: PlannedJob, results: Sequence[TaskResult]) -> list[NewFileS
                     partition=partition_of[number],
                     base_offset=start,
                     last_offset=last_offset,
-                    file=paths[0],
+                    file=paths[0] if paths else files[0][0],  # nothing but a hole: any file of the task stands for it
                     log_file=paths[1] if len(paths) > 1 else None,
                     rows=sum(rows.rows for rows in own),
-                    max_timestamp_ms=max(rows.max_timestamp_ms for rows in own),
+                    max_timestamp_ms=max((rows.max_timestamp_ms for rows in own), default=NO_TIMESTAMP),
                 )
             )
     return found

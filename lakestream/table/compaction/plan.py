@@ -3,6 +3,8 @@
     debts (partitions with records in the WAL) -> due topics, fast ones and then oldest first -> spans -> jobs, one each
     a job's spans, by partition and offset     -> tasks of whole spans, of about equal size: each writes one file
 
+A job takes nothing from the first open transaction on, and splits no transaction (whole_transactions.py).
+
 Small partitions share a file, big ones fill several. A job takes a prefix of each partition, so the table's content
 stays contiguous whatever happens to other jobs.
 
@@ -20,6 +22,8 @@ from lakestream.model.job import Debt, UntabledSpan
 from lakestream.model.place import Span, is_inline
 from lakestream.model.table import TableId
 from lakestream.model.topic import PartitionId, TopicId
+from lakestream.model.transaction import AbortedRange, EndedTransaction
+from lakestream.table.compaction.whole_transactions import Prefixes, stable_spans, without_split_transactions
 
 LATEST_MS = 60 * 60 * 1000
 """The longest wait of any topic, whatever its own setting."""
@@ -46,6 +50,9 @@ class PlanLimits:
     round_topics_max: int = 1_000
     spans_max: int = 20_000
     """Spans of one partition in one round."""
+    whole_transactions_ms: int = 60_000
+    """How long a topic waits for a place to cut where no transaction is split. Producers whose transactions overlap all
+    the time would otherwise keep it out of its table for ever."""
     round_spans_max: int = 200_000
     """Spans of all partitions of a round. They are held in memory and travel with the tasks. A topic of a thousand
     partitions gathers millions while no pipeline runs."""
@@ -74,6 +81,14 @@ class PlannedRange(NamedTuple):
     """The greatest time of all records that are in the table afterwards."""
 
 
+class AbortedRecords(NamedTuple):
+    """An aborted transaction's records of a partition. They do not become rows."""
+
+    number: int
+    """The partition's number in its topic."""
+    range: AbortedRange
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedJob:
     topic: TopicId
@@ -82,7 +97,8 @@ class PlannedJob:
     tasks: tuple[tuple[TaskSpan, ...], ...]
     bytes: int
     reaches_end: bool
-    """Whether the job takes everything that the topic had when it was planned."""
+    """Whether the job takes everything that the topic had when it was planned, except for open transactions."""
+    aborted: tuple[AbortedRecords, ...] = ()
 
 
 def due_debts(debts: Iterable[Debt], asked: AbstractSet[TopicId], *, now_ms: int, limits: PlanLimits) -> list[Debt]:
@@ -108,13 +124,29 @@ def plan_jobs(
     limits: PlanLimits,
     *,
     short: bool = False,
+    ended: Sequence[EndedTransaction] = (),
+    now_ms: int = 0,
 ) -> list[PlannedJob]:
-    """A job for each topic that has something to take. `short`: a fast topic exists, due or not."""
+    """A job for each topic that has something to take. `short`: a fast topic exists, due or not. `ended`: the
+    transactions that ended and are not in the tables yet."""
     share = _shares(due, limits, short=short)
     by_topic: dict[TopicId, list[Debt]] = {}
     for debt in due:
         by_topic.setdefault(debt.topic, []).append(debt)
-    jobs = (_job(own, spans, share[is_fast(own[0])], limits) for own in by_topic.values())
+    transactions: dict[PartitionId, list[EndedTransaction]] = {}
+    for part in ended:
+        transactions.setdefault(part.partition, []).append(part)
+    jobs = (
+        _job(
+            own,
+            spans,
+            share[is_fast(own[0])],
+            limits,
+            [part for debt in own for part in transactions.get(debt.partition, ())],
+            now_ms,
+        )
+        for own in by_topic.values()
+    )
     return [job for job in jobs if job.tasks]
 
 
@@ -136,20 +168,27 @@ def _oldest_ms(debts: Sequence[Debt]) -> int:
 
 
 def _job(
-    debts: Sequence[Debt], spans: Mapping[PartitionId, Sequence[UntabledSpan]], share: int, limits: PlanLimits
+    debts: Sequence[Debt],
+    spans: Mapping[PartitionId, Sequence[UntabledSpan]],
+    share: int,
+    limits: PlanLimits,
+    ended: Sequence[EndedTransaction],
+    now_ms: int,
 ) -> PlannedJob:
+    prefixes = _prefixes(debts, spans, share, limits, ended, now_ms)
     ranges: list[PlannedRange] = []
     taken: list[TaskSpan] = []
     in_order = sorted(debts, key=lambda debt: debt.number)
     for debt in in_order:
         start = debt.tail.tabled_or_gone
-        prefix = _prefix(spans.get(debt.partition, ()), start, share)
+        prefix = prefixes[debt.partition]
         if prefix:
             last = prefix[-1]
             end, latest = last.span.last_offset + 1, last.running_max_timestamp_ms
             ranges.append(PlannedRange(debt.partition, debt.number, start, end, latest))
             taken += [TaskSpan(debt.number, max(start, each.span.base_offset), each.span) for each in prefix]
     table = debts[0].table
+    number_of = {debt.partition: debt.number for debt in debts}
     assert table is not None, "topics without a table are not due"
     return PlannedJob(
         topic=debts[0].topic,
@@ -157,8 +196,59 @@ def _job(
         ranges=tuple(ranges),
         tasks=_cut(taken, limits),
         bytes=_bytes(taken),
-        reaches_end=len(ranges) == len(in_order)
-        and all(each.end >= debt.tail.next_offset for each, debt in zip(ranges, in_order, strict=True)),
+        reaches_end=_reaches_end(in_order, ranges, spans, prefixes, ended),
+        aborted=tuple(
+            AbortedRecords(number_of[part.partition], AbortedRange(*part[1:2], *part[3:5]))
+            for part in ended
+            if not part.committed
+        ),
+    )
+
+
+def _prefixes(
+    debts: Sequence[Debt],
+    spans: Mapping[PartitionId, Sequence[UntabledSpan]],
+    share: int,
+    limits: PlanLimits,
+    ended: Sequence[EndedTransaction],
+    now_ms: int,
+) -> Prefixes:
+    """The spans to take of each partition. A transaction larger than the share is taken whole. Where overlapping
+    transactions leave no place to cut, the topic waits for a while and is then cut regardless."""
+    stable = _stable_prefixes(debts, spans, share)
+    if not ended:
+        return stable
+    whole = without_split_transactions(stable, ended)
+    if not any(whole.values()):
+        whole = without_split_transactions(_stable_prefixes(debts, spans, None), ended)
+    waited_ms = now_ms - _oldest_ms(debts)
+    return stable if not any(whole.values()) and waited_ms >= limits.whole_transactions_ms else whole
+
+
+def _stable_prefixes(
+    debts: Sequence[Debt], spans: Mapping[PartitionId, Sequence[UntabledSpan]], share: int | None
+) -> Prefixes:
+    prefixes = {}
+    for debt in debts:
+        own = spans.get(debt.partition, ())
+        if debt.tail.unstable_from is not None:
+            own = stable_spans(own, debt.tail.last_stable)
+        prefixes[debt.partition] = _prefix(own, debt.tail.tabled_or_gone, share)
+    return prefixes
+
+
+def _reaches_end(
+    in_order: Sequence[Debt],
+    ranges: Sequence[PlannedRange],
+    spans: Mapping[PartitionId, Sequence[UntabledSpan]],
+    prefixes: Prefixes,
+    ended: Sequence[EndedTransaction],
+) -> bool:
+    if ended or any(debt.tail.unstable_from is not None for debt in in_order):
+        everything = without_split_transactions(_stable_prefixes(in_order, spans, None), ended)
+        return all(len(prefixes[debt.partition]) == len(everything[debt.partition]) for debt in in_order)
+    return len(ranges) == len(in_order) and all(
+        each.end >= debt.tail.next_offset for each, debt in zip(ranges, in_order, strict=True)
     )
 
 
@@ -181,14 +271,16 @@ def _share(owed: Sequence[int], bytes_max: int) -> int:
     return bytes_max
 
 
-def _prefix(spans: Sequence[UntabledSpan], start: int, bytes_max: int) -> list[UntabledSpan]:
-    """The first spans from `start` on without a gap between them, up to the limit."""
+def _prefix(spans: Sequence[UntabledSpan], start: int, bytes_max: int | None) -> list[UntabledSpan]:
+    """The first spans from `start` on without a gap between them, up to the limit if there is one."""
     prefix: list[UntabledSpan] = []
     total, expected = 0, start
     for each in spans:
         if each.span.last_offset < start:
             continue
-        if each.span.base_offset > expected or (prefix and total + each.span.length > bytes_max):
+        if each.span.base_offset > expected:
+            break
+        if prefix and bytes_max is not None and total + each.span.length > bytes_max:
             break
         if is_inline(each.span.segment):
             break  # workers read objects alone; it came after the mover ran, so after the debt was read

@@ -16,6 +16,7 @@ from functools import partial
 from lakestream.contract.topic.topic_contract import NO_NEEDS, Needs, ValueMode
 from lakestream.contract.values.decoding.detecting import detected
 from lakestream.model.errors import InvalidRequest, SegmentLost, what_went_wrong
+from lakestream.model.transaction import AbortedRange
 from lakestream.storage.records.errors import CorruptBatch
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.storage.tablefile.format.sink import Parts
@@ -107,11 +108,14 @@ class _Writing:
         self._typed = TypedRows(contract) if contract.is_typed or contract.has_typed_keys else None
         self._undecided = contract.mode is ValueMode.UNDECIDED
         self._keys_undecided = contract.key is not None and contract.key.mode is ValueMode.UNDECIDED
+        self._aborted: dict[int, list[AbortedRange]] = {}
+        for number, aborted in task.aborted:
+            self._aborted.setdefault(number, []).append(aborted)
         self._found = Needs()
         """The format detected from the first records, if nobody has configured one."""
 
     def add(self, piece: Piece) -> None:
-        for stretch in stretches_of(piece):
+        for stretch in stretches_of(piece, self._aborted.get(piece.number, ())):
             if not stretch.is_raw:
                 self._detect(stretch)
             if self._typed is None:
@@ -129,6 +133,8 @@ class _Writing:
                 self._write(QUARANTINE, part.set_aside)
 
     def finish(self, result: TaskResult) -> TaskResult:
+        if self._task.spans and not any(self._writers):
+            self._open(LOG, with_form=False)  # nothing but holes: the log needs a file for them all the same
         rules = "" if self._typed is None else self._typed.decoder.rules().to_text()
         file, log_file, quarantine_file = (
             None if writer is None else writer.close(path=f"{self._task.folder}/{name}", rules=rules)
@@ -171,22 +177,24 @@ class _Writing:
     def _write(self, which: int, stretch: Stretch) -> None:
         if self._task.is_probe:
             return
-        writer = self._writers[which]
-        if writer is None:
-            typed, keys = (None, None) if self._typed is None else (self._typed.schema, self._typed.key_schema)
-            writer = TableFileWriter(
-                self._sinks[which],
-                with_form=stretch.is_raw,
-                typed=typed,
-                keys=keys,
-                compression=self._task.compression,
-            )
-            self._writers[which] = writer
+        writer = self._writers[which] or self._open(which, with_form=stretch.is_raw)
         writer.add(stretch)
 
+    def _open(self, which: int, *, with_form: bool) -> TableFileWriter:
+        typed, keys = (None, None) if self._typed is None else (self._typed.schema, self._typed.key_schema)
+        writer = self._writers[which] = TableFileWriter(
+            self._sinks[which],
+            with_form=with_form,
+            typed=typed,
+            keys=keys,
+            compression=self._task.compression,
+        )
+        return writer
 
-def stretches_of(piece: Piece) -> Iterator[Stretch]:
-    """The piece's records, checked against the index. Raises SegmentLost."""
+
+def stretches_of(piece: Piece, aborted: Sequence[AbortedRange] = ()) -> Iterator[Stretch]:
+    """The piece's records, checked against the index, without markers and without those of `aborted` transactions.
+    Raises SegmentLost."""
     last_offset = piece.base_offset - 1
     try:
         for stretch in stretches_of_span(
@@ -195,8 +203,11 @@ def stretches_of(piece: Piece) -> Iterator[Stretch]:
             base_offset=piece.base_offset,
             append_ms=piece.append_ms,
             decompressed_bytes_max=DECOMPRESSED_BYTES_MAX,
+            aborted=aborted,
         ):
             last_offset = stretch.last_offset
+            if not stretch.rows.num_rows:
+                continue
             if (kept := _from_offset(stretch, piece.start)) is not None:
                 yield kept
     except CorruptBatch as error:

@@ -24,7 +24,7 @@ from lakestream.model.errors import Unavailable, what_went_wrong
 from lakestream.model.job import JobId
 from lakestream.model.topic import TopicId
 from lakestream.table.compaction.merged_file import MergeWork
-from lakestream.table.compaction.plan import TaskSpan
+from lakestream.table.compaction.plan import AbortedRecords, TaskSpan
 from lakestream.table.compaction.set_aside import SetAside
 from lakestream.table.compaction.task import RewriteTask, TaskResult
 from lakestream.table.contracts import RAW_CONTRACT, HeldContract, TopicContracts
@@ -68,6 +68,8 @@ class JobWork:
     """For each task."""
     merges: tuple[MergeWork, ...] = ()
     """For each task."""
+    aborted: tuple[AbortedRecords, ...] = ()
+    """Records that do not become rows, of all tasks."""
 
 
 @dataclass(slots=True)
@@ -222,6 +224,7 @@ class Rewriting:
                 spans=spans,
                 set_aside=set_aside,
                 merge=merge,
+                aborted=work.aborted,
                 contract=rewritten.contract.contract,
                 compression=rewritten.contract.compression,
                 turn=rewritten.turn,

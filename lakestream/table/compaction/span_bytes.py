@@ -13,6 +13,8 @@ from typing import NamedTuple, Protocol
 
 from lakestream.model.errors import SegmentLost
 from lakestream.model.place import SegmentId, Span
+from lakestream.model.transaction import is_marker, marker_of
+from lakestream.storage.records.markers import marker_batch
 from lakestream.storage.wal.segment import segment_key
 from lakestream.table.compaction.plan import TaskSpan
 from lakestream.world.objects.store import Buffer
@@ -68,8 +70,9 @@ class Blocks:
     def __init__(self, spans: Sequence[TaskSpan], objects: SegmentObjects, group: asyncio.TaskGroup) -> None:
         self._objects = objects
         self._places = asyncio.Semaphore(GETS_MAX)
-        self._block_of = blocks_of([each.span for each in spans])
-        self._left = Counter(self._block_of[each.span] for each in spans)
+        stored = [each.span for each in spans if not is_marker(each.span.segment)]
+        self._block_of = blocks_of(stored)
+        self._left = Counter(self._block_of[span] for span in stored)
         self._getting = {block: group.create_task(self._get(block)) for block in self._left}
 
     async def piece(self, together: Sequence[TaskSpan]) -> Piece:
@@ -87,6 +90,8 @@ class Blocks:
         )
 
     async def _take(self, span: Span) -> memoryview:
+        if is_marker(span.segment):
+            return memoryview(marker_batch(marker_of(span.segment)))
         block = self._block_of[span]
         data = await self._getting[block]
         self._left[block] -= 1

@@ -13,7 +13,7 @@ from lakestream.model.file_compression import DEFAULT_COMPRESSION, FileCompressi
 from lakestream.model.job import JobId
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.table.compaction.merged_file import MergeWork
-from lakestream.table.compaction.plan import TaskSpan
+from lakestream.table.compaction.plan import AbortedRecords, TaskSpan
 from lakestream.table.compaction.set_aside import SetAside
 
 
@@ -38,6 +38,8 @@ class RewriteTask:
     """Files to repair, instead of spans."""
     merge: MergeWork | None = None
     """Files to merge, instead of spans."""
+    aborted: tuple[AbortedRecords, ...] = ()
+    """Records of aborted transactions, which do not become rows."""
     is_probe: bool = False
     """A probe only reports its needs, and writes nothing."""
     turn: int = 0

@@ -7,7 +7,7 @@ import pytest
 
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError, UnknownPartition
-from lakestream.model.place import FileSpan, Span
+from lakestream.model.place import FileSpan, Span, Tail
 from lakestream.model.segment import Committed
 from lakestream.model.table_errors import CommitConflict, CompactionFenced, JobDropped, LedgerConflict
 from tests.behaviour.jobs.work import TTL_MS, Work, set_up
@@ -26,7 +26,7 @@ def test_a_commit_moves_pointer_places_and_tail_together(stage: Stage) -> None:
         work = await set_up(stage, store, 1, 5, 3)
         location = await work.compact(20, cuts=[10])
         assert await work.location() == location
-        assert await work.tail() == (0, 30, 20)
+        assert await work.tail() == Tail(0, 30, 20)
         view = await work.view()
         assert [type(span) for span in view.spans] == [FileSpan, FileSpan, Span]
         first, second, _ = view.spans
@@ -81,7 +81,7 @@ def test_commits_of_one_job_at_once_are_one_commit(stage: Stage) -> None:
         commit = work.commit(await work.begin(), 20)
         answers = await asyncio.gather(*(store.jobs.commit_job(commit) for _ in range(4)))
         assert len(set(answers)) == 1
-        assert await work.tail() == (0, 20, 20)
+        assert await work.tail() == Tail(0, 20, 20)
 
     stage.run(scenario)
 
@@ -111,7 +111,7 @@ def test_files_that_do_not_cover_their_range_are_refused(stage: Stage) -> None:
         inside_a_span = work.commit(commit.job, 30, cuts=[15])
         with pytest.raises(LedgerConflict):
             await store.jobs.commit_job(inside_a_span)
-        assert await work.tail() == (0, 30, 0)
+        assert await work.tail() == Tail(0, 30, 0)
 
     stage.run(scenario)
 
@@ -124,7 +124,7 @@ def test_of_two_partitions_both_move_or_neither(stage: Stage) -> None:
         with pytest.raises(LedgerConflict):
             await store.jobs.commit_job(replace(commit, ranges=(first, second._replace(end=30))))
         sizes = await store.tails(work.topic.partitions)
-        assert {size.tail for size in sizes.values()} == {(0, 20, 0)}
+        assert {size.tail for size in sizes.values()} == {Tail(0, 20, 0)}
 
     stage.run(scenario)
 
@@ -135,10 +135,10 @@ def test_a_pointer_that_someone_else_moved_is_a_conflict(stage: Stage) -> None:
         job = await work.begin()
         with pytest.raises(CommitConflict):
             await store.jobs.commit_job(work.commit(job, 10, expected="file:///someone-else"))
-        assert await work.tail() == (0, 10, 0)
+        assert await work.tail() == Tail(0, 10, 0)
         assert await work.location() == work.pointer.metadata_location
         await store.jobs.commit_job(work.commit(job, 10))  # from a fresh read it goes through
-        assert await work.tail() == (0, 10, 10)
+        assert await work.tail() == Tail(0, 10, 10)
 
     stage.run(scenario)
 
@@ -157,7 +157,7 @@ def test_a_zombie_changes_nothing(stage: Stage) -> None:
             await store.jobs.commit_job(work.commit(job, 10))
         with pytest.raises(CompactionFenced):
             await work.begin()
-        assert await work.tail() == (0, 10, 0)
+        assert await work.tail() == Tail(0, 10, 0)
 
     stage.run(scenario)
 
@@ -208,7 +208,7 @@ def test_producing_goes_on_while_a_job_commits(stage: Stage) -> None:
         assert sum(isinstance(fate, Committed) for fate in fates) == len(segments)
         for partition in work.topic.partitions:
             size = (await store.tails([partition]))[partition]
-            assert (size.tail, size.bytes) == ((0, 205, 200), 2500)
+            assert (size.tail, size.bytes) == (Tail(0, 205, 200), 2500)
 
     stage.run(scenario)
 
@@ -226,7 +226,7 @@ def test_records_deleted_meanwhile_stay_deleted(stage: Stage) -> None:
         work, job = await planned(stage, store)
         await store.delete_records(work.partition, 15)
         await store.jobs.commit_job(work.commit(job, 30, cuts=[10, 20]))
-        assert await work.tail() == (15, 30, 30)
+        assert await work.tail() == Tail(15, 30, 30)
         assert await work.shape() == [("file", 10, 19), ("file", 20, 29)]
         assert (await store.tails([work.partition]))[work.partition].bytes == 200
         assert set(work.segments) <= await deletable(stage, store)
@@ -239,13 +239,13 @@ def test_when_everything_was_deleted_meanwhile_only_the_tail_moves(stage: Stage)
         work, job = await planned(stage, store)
         await store.delete_records(work.partition, 30)
         await store.jobs.commit_job(work.commit(job, 20))
-        assert await work.tail() == (30, 30, 20)
+        assert await work.tail() == Tail(30, 30, 20)
         assert await work.shape() == []
         await work.produce(9)
         assert await work.shape() == [("wal", 30, 39)]
         work.pointer = replace(work.pointer, metadata_location=str(await work.location()))
         await work.compact(40, start=30)  # over what was deleted
-        assert await work.tail() == (30, 40, 40)
+        assert await work.tail() == Tail(30, 40, 40)
 
     stage.run(scenario)
 
@@ -255,7 +255,7 @@ def test_work_may_begin_anywhere_between_the_table_and_the_log_start(stage: Stag
         work, job = await planned(stage, store)
         await store.delete_records(work.partition, 10)
         await store.jobs.commit_job(work.commit(job, 30, start=10))
-        assert await work.tail() == (10, 30, 30)
+        assert await work.tail() == Tail(10, 30, 30)
 
     stage.run(scenario)
 
@@ -280,6 +280,6 @@ def test_a_dropped_table_is_a_conflict(stage: Stage) -> None:
         await store.tables.drop_table(work.pointer.id)
         with pytest.raises(LakestreamError):
             await store.jobs.commit_job(work.commit(job, 30))
-        assert await work.tail() == (0, 30, 0)
+        assert await work.tail() == Tail(0, 30, 0)
 
     stage.run(scenario)

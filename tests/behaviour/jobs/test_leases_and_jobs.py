@@ -5,10 +5,11 @@ import asyncio
 import pytest
 
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.broker import LEASE_MS_MAX
 from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
 from lakestream.model.configs.topic_config import check_topic_config
 from lakestream.model.freshness import Freshness
-from lakestream.model.lease import LEASE_MS_MAX
+from lakestream.model.place import Tail
 from lakestream.model.table_errors import CompactionFenced, JobForgotten
 from tests.behaviour.jobs.work import TTL_MS, set_up
 from tests.behaviour.metadata.stage import Stage
@@ -96,13 +97,13 @@ def test_only_partitions_with_something_to_do_are_in_debt(stage: Stage) -> None:
             (work.topic.id, 0, 3, 300),
             (work.topic.id, 1, 3, 300),
         ]
-        assert debts[0].tail == (0, 30, 0)
+        assert debts[0].tail == Tail(0, 30, 0)
         assert {debt.table for debt in debts} == {work.pointer.id}
         assert 0 <= stage.clock.wall_ms() - debts[0].oldest_ms < 60_000
         await work.compact(30)
         assert await store.jobs.debts() == []
         await work.produce(4)
-        assert [(debt.spans, debt.tail) for debt in await store.jobs.debts()] == [(1, (0, 40, 30))] * 2
+        assert [(debt.spans, debt.tail) for debt in await store.jobs.debts()] == [(1, Tail(0, 40, 30))] * 2
 
     stage.run(scenario)
 

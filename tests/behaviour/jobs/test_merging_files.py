@@ -8,7 +8,7 @@ import pytest
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import UnknownPartition
 from lakestream.model.job import JobCommit, NewFileSpan
-from lakestream.model.place import FileSpan
+from lakestream.model.place import FileSpan, Tail
 from lakestream.model.table import PointerMove
 from lakestream.model.table_errors import CommitConflict, CompactionFenced, JobDropped, LedgerConflict
 from lakestream.model.topic import PartitionId
@@ -66,7 +66,7 @@ def test_spans_of_the_old_files_become_one_of_the_new_file(stage: Stage) -> None
         assert isinstance(span, FileSpan)
         assert (span.base_offset, span.last_offset, span.file, span.rows, span.length) == (0, 29, NEW, 30, 300)
         assert span.max_timestamp_ms == 5
-        assert await work.tail() == before == (0, 30, 30)
+        assert await work.tail() == before == Tail(0, 30, 30)
         assert await store.tails(work.topic.partitions) == sizes
         assert await store.jobs.living_files(work.topic.id) == {NEW}
         assert await store.jobs.commit_job(commit) == location

@@ -4,6 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.place import Tail
 from tests.behaviour.jobs.work import RECORDS, Work, set_up
 from tests.behaviour.metadata.stage import Stage
 
@@ -21,7 +22,7 @@ def test_records_below_a_deletion_go_wherever_they_lie(stage: Stage) -> None:
         assert await store.delete_records(work.partition, 30) == 30
         assert await work.shape() == [("wal", 30, 39)]
         size = (await store.tails([work.partition]))[work.partition]
-        assert (size.tail, size.bytes) == ((30, 40, 20), 100)
+        assert (size.tail, size.bytes) == (Tail(30, 40, 20), 100)
 
     stage.run(scenario)
 

@@ -6,7 +6,7 @@ python -m tests.behaviour.metadata.committer URL BROKER PARTITION...
 import asyncio
 import sys
 
-from lakestream.model.lease import LEASE_MS_MAX
+from lakestream.model.broker import LEASE_MS_MAX
 from tests.behaviour.metadata.stage import Stage, batch, laid_out, results_of
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.errors import BrokerFenced
-from lakestream.model.place import Span
+from lakestream.model.place import Span, Tail
 from lakestream.model.segment import Abandoned, BatchResult, BatchStatus, Committed
 from lakestream.model.topic import PartitionId
 from tests.behaviour.metadata.stage import TTL_MS, Stage, batch, laid_out, results_of
@@ -32,8 +32,8 @@ def test_batches_take_offsets_in_their_order(stage: Stage) -> None:
         fate = await store.commit_segment(stage.commit(lease, batch(first, records=7)))
         assert results_of(fate)[0].base_offset == 5
         sizes = await store.tails([first, second])
-        assert (sizes[first].tail, sizes[first].bytes) == ((0, 12, 0), 300)
-        assert (sizes[second].tail, sizes[second].bytes) == ((0, 4, 0), 100)
+        assert (sizes[first].tail, sizes[first].bytes) == (Tail(0, 12, 0), 300)
+        assert (sizes[second].tail, sizes[second].bytes) == (Tail(0, 4, 0), 100)
 
     stage.run(scenario)
 
@@ -122,7 +122,7 @@ def test_a_repeated_commit_reads_the_fate_and_changes_nothing(stage: Stage) -> N
         fate = await store.commit_segment(commit)
         assert await store.commit_segment(commit) == fate
         assert await store.abandon_segment(commit.segment) == fate
-        assert (await store.tails([partition]))[partition].tail == (0, 4, 0)
+        assert (await store.tails([partition]))[partition].tail == Tail(0, 4, 0)
 
     stage.run(scenario)
 
@@ -145,7 +145,7 @@ def test_an_abandoned_segment_is_never_committed(stage: Stage) -> None:
         assert await store.abandon_segment(commit.segment) == Abandoned()
         assert await store.abandon_segment(commit.segment) == Abandoned()
         assert await store.commit_segment(commit) == Abandoned()
-        assert (await store.tails([partition]))[partition].tail == (0, 0, 0)
+        assert (await store.tails([partition]))[partition].tail == Tail(0, 0, 0)
 
     stage.run(scenario)
 
@@ -175,7 +175,7 @@ def test_a_lease_that_ran_out_cannot_commit(stage: Stage) -> None:
         with pytest.raises(BrokerFenced):
             await store.commit_segment(commit)
         assert await store.unknown_segments([commit.segment]) == [commit.segment]
-        assert (await store.tails([partition]))[partition].tail == (0, 0, 0)
+        assert (await store.tails([partition]))[partition].tail == Tail(0, 0, 0)
 
     stage.run(scenario)
 
@@ -187,7 +187,7 @@ def test_a_fenced_commit_harms_no_other(stage: Stage) -> None:
         commits = [stage.commit(lease, batch(partition)) for lease in (new, old) * 5]
         fates = await asyncio.gather(*map(store.commit_segment, commits), return_exceptions=True)
         assert [isinstance(fate, BrokerFenced) for fate in fates] == [False, True] * 5
-        assert (await store.tails([partition]))[partition].tail == (0, 5, 0)
+        assert (await store.tails([partition]))[partition].tail == Tail(0, 5, 0)
 
     stage.run(scenario)
 
@@ -237,7 +237,7 @@ def test_two_thousand_partitions_fit_in_one_commit(stage: Stage) -> None:
             fate = await store.commit_segment(stage.commit(lease, *batches))
             assert {result[:2] for result in results_of(fate)} == {(BatchStatus.STORED, sequence)}
         sizes = await store.tails(partitions)
-        assert {size.tail for size in sizes.values()} == {(0, 2, 0)}
+        assert {size.tail for size in sizes.values()} == {Tail(0, 2, 0)}
         views = await store.views([ViewAsk(partition, 1, 5) for partition in partitions])
         assert all(view is not None and len(view.spans) == 1 for view in views)
 
@@ -256,7 +256,7 @@ def test_receipted_segments_lose_their_results_but_not_their_fate(stage: Stage) 
         await store.commit_segment(stage.commit(lease, batch(partition), receipts=receipts))
         assert await store.commit_segment(earlier) == Committed(results=())
         assert await store.abandon_segment(given_up) == Abandoned()
-        assert (await store.tails([partition]))[partition].tail == (0, 2, 0)
+        assert (await store.tails([partition]))[partition].tail == Tail(0, 2, 0)
 
     stage.run(scenario)
 

@@ -7,6 +7,7 @@ import pytest
 from lakestream.metadata.rules.segment_state import ABANDONED_KEPT_MS
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.errors import OffsetOutOfRange, UnknownPartition
+from lakestream.model.place import Tail
 from lakestream.model.segment import Abandoned, SegmentCommit
 from lakestream.model.topic import PartitionId
 from tests.behaviour.metadata.stage import Stage, batch, laid_out
@@ -37,7 +38,7 @@ def test_deleting_records_drops_spans_wholly_below(stage: Stage) -> None:
         partition, commits = await written(stage, store, [1, 2, 3])
         assert await store.delete_records(partition, 15) == 15
         size = (await store.tails([partition]))[partition]
-        assert (size.tail, size.bytes) == ((15, 30, 0), 200)
+        assert (size.tail, size.bytes) == (Tail(15, 30, 0), 200)
         assert await deletable(stage, store) == [commits[0].segment]
 
     stage.run(scenario)
@@ -58,13 +59,13 @@ def test_everything_can_be_deleted_and_writing_goes_on(stage: Stage) -> None:
         partition, commits = await written(stage, store, [1, 2])
         assert await store.delete_records(partition, 20) == 20
         size = (await store.tails([partition]))[partition]
-        assert (size.tail, size.bytes) == ((20, 20, 0), 0)
+        assert (size.tail, size.bytes) == (Tail(20, 20, 0), 0)
         assert set(await deletable(stage, store)) == {commit.segment for commit in commits}
         lease = await stage.broker(store)
         await store.commit_segment(stage.commit(lease, batch(partition)))
         (view,) = await store.views([ViewAsk(partition, 20, 10)])
         assert view is not None
-        assert (view.tail, view.spans[0].base_offset) == ((20, 21, 0), 20)
+        assert (view.tail, view.spans[0].base_offset) == (Tail(20, 21, 0), 20)
 
     stage.run(scenario)
 
@@ -76,7 +77,7 @@ def test_nothing_above_the_end_can_be_deleted(stage: Stage) -> None:
             await store.delete_records(partition, 11)
         with pytest.raises(UnknownPartition):
             await store.delete_records(partition + 1, 0)
-        assert (await store.tails([partition]))[partition].tail == (0, 10, 0)
+        assert (await store.tails([partition]))[partition].tail == Tail(0, 10, 0)
 
     stage.run(scenario)
 
@@ -90,7 +91,7 @@ def test_retention_by_time_takes_the_oldest_and_stops_at_the_first_young_one(sta
         taken = await store.apply_retention(partition, expired_before_ms=50, bytes_max=None, spans_max=100)
         assert taken == 2
         size = (await store.tails([partition]))[partition]
-        assert (size.tail, size.bytes) == ((20, 40, 0), 200)
+        assert (size.tail, size.bytes) == (Tail(20, 40, 0), 200)
         assert set(await deletable(stage, store)) == {commits[0].segment, commits[1].segment}
 
     stage.run(scenario)
@@ -161,7 +162,7 @@ def test_retention_beside_commits_loses_no_count(stage: Stage) -> None:
         (view,) = await store.views([ViewAsk(partition, 0, 100)])
         assert view is not None
         assert size.bytes == sum(span.length for span in view.spans) >= 500
-        assert size.tail == (view.spans[0].base_offset, 200, 0)
+        assert size.tail == Tail(view.spans[0].base_offset, 200, 0)
         alive = {span.segment for span in view.spans}
         assert set(await deletable(stage, store)) == {commit.segment for commit in commits} - alive
 

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lakestream.metadata.store import MetadataStore, ViewAsk
-from lakestream.model.place import Span
+from lakestream.model.place import PartitionView, Span, Tail
 from tests.behaviour.metadata.stage import Stage, batch, laid_out
 
 NO_TIME = -1
@@ -21,7 +21,7 @@ def test_a_view_begins_with_the_span_that_holds_the_offset(stage: Stage) -> None
         views = await store.views(asks)
         bases = [[span.base_offset for span in view.spans] for view in views if view is not None]
         assert bases == [[0, 10], [0, 10], [10, 20], [20, 30], [30], [], []]
-        assert {view.tail for view in views if view is not None} == {(0, 40, 0)}
+        assert {view.tail for view in views if view is not None} == {Tail(0, 40, 0)}
 
     stage.run(scenario)
 
@@ -31,7 +31,7 @@ def test_a_view_of_what_does_not_exist_is_none(stage: Stage) -> None:
         (partition,) = (await stage.topic(store)).partitions
         views = await store.views([ViewAsk(partition + 1, 0, 5), ViewAsk(partition, 0, 5), ViewAsk(-1, 0, 5)])
         assert views[0] is None
-        assert views[1] == ((0, 0, 0), ())
+        assert views[1] == PartitionView(Tail(0, 0, 0), ())
         assert views[2] is None
         assert await store.views([]) == []
 
@@ -47,7 +47,7 @@ def test_after_deletion_a_view_begins_with_what_is_left(stage: Stage) -> None:
         await store.delete_records(partition, 15)
         (view,) = await store.views([ViewAsk(partition, 0, 5)])
         assert view is not None
-        assert view.tail == (15, 30, 0)
+        assert view.tail == Tail(15, 30, 0)
         assert [span.base_offset for span in view.spans] == [10, 20]
 
     stage.run(scenario)

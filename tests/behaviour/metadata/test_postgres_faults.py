@@ -9,6 +9,7 @@ import pytest
 from lakestream.metadata.postgres.pool import CONNECTIONS_MAX
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import StoreUnavailable
+from lakestream.model.place import Tail
 from tests.behaviour.metadata.stage import Stage, batch, postgres_url, results_of
 from tests.postgres_server import cut_connections
 
@@ -90,7 +91,7 @@ def test_commits_through_cut_connections_happen_once(postgres_stage: Stage, post
             await asyncio.sleep(0.01)
             await asyncio.to_thread(cut_connections, postgres)
         assert sorted(await asyncio.gather(*work)) == list(range(0, 80, 2))
-        assert (await store.tails([partition]))[partition].tail == (0, 80, 0)
+        assert (await store.tails([partition]))[partition].tail == Tail(0, 80, 0)
 
     stage.run(scenario)
     stage.close()

@@ -8,6 +8,7 @@ import pytest
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
 from lakestream.model.errors import InvalidPartitionCount, InvalidTopicConfig, TopicExists, UnknownTopicId
+from lakestream.model.place import Tail
 from lakestream.model.segment import BatchStatus
 from lakestream.model.topic import TopicSpec
 from tests.behaviour.metadata.stage import Stage, batch, laid_out, results_of
@@ -37,7 +38,7 @@ def test_partitions_of_a_new_topic_are_empty(stage: Stage) -> None:
     async def scenario(store: MetadataStore) -> None:
         topic = await stage.topic(store, 2)
         sizes = await store.tails(topic.partitions)
-        assert {(size.tail, size.bytes) for size in sizes.values()} == {((0, 0, 0), 0)}
+        assert {(size.tail, size.bytes) for size in sizes.values()} == {(Tail(0, 0, 0), 0)}
         assert set(sizes) == set(topic.partitions)
 
     stage.run(scenario)

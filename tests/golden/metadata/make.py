@@ -12,20 +12,22 @@ from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.access import Operation, ResourceType
 from lakestream.model.acl import Acl, Pattern, Permission
-from lakestream.model.broker import BrokerSpec
+from lakestream.model.broker import BrokerLease, BrokerSpec
 from lakestream.model.credential import Credential, Mechanism
+from lakestream.model.group import CommittedOffset, TopicPartition
 from lakestream.model.place import inline_id
 from lakestream.model.repair import Repair
-from lakestream.model.segment import NO_PRODUCER, SegmentBatch, SegmentCommit
+from lakestream.model.segment import ADDED_BY_WRITING, NO_PRODUCER, SegmentBatch, SegmentCommit
 from lakestream.model.table import AppendedFile, PointerMove, TableKind, TablePointer
-from lakestream.model.topic import TopicSpec
+from lakestream.model.topic import PartitionId, TopicSpec
+from lakestream.model.transaction import ProducerAsk, TransactionalProducer
 from lakestream.world.chance import SeededChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
 from lakestream.world.threads import InlineThreads
 
 HERE = Path(__file__).parent
-VERSION = 9
+VERSION = 10
 NOW_MS = 1_763_000_000_000
 INLINE = b"a batch that lies in the store"
 GRANT = Acl(
@@ -94,6 +96,7 @@ async def fill(store: MetadataStore) -> None:
             inline=INLINE,
         )
     )
+    await fill_transactions(store, lease, second, TopicPartition(orders.id, 0))
     await store.abandon_segment(segment(9))
     await store.delete_records(first, 8)
     await store.take_duty("retention", "broker-3", 10_000)
@@ -112,6 +115,25 @@ async def fill(store: MetadataStore) -> None:
     move = PointerMove(pointer=table, expected_location=None, appended=(appended,), partition=1)
     await store.tables.move_tables([move])
     await store.repairs.ask(Repair(id=segment(7), topic=orders.id, request='{"action": "retry"}'))
+
+
+async def fill_transactions(
+    store: MetadataStore, lease: BrokerLease, partition: PartitionId, place: TopicPartition
+) -> None:
+    """One that was aborted, and one that is open."""
+    for number, name in enumerate(("ended", "open")):
+        (spare,) = await store.take_producer_ids(1)
+        ask = ProducerAsk(transactional_id=name, timeout_ms=60_000, known=None, spare_producer_id=spare)
+        identity = (await store.transactions.begin_producer(ask)).identity
+        batch = SegmentBatch(partition, 4, 50, 2, NOW_MS, -1, *identity, 0, ADDED_BY_WRITING)
+        commit = SegmentCommit(
+            segment=segment(4 + number), broker_id=3, incarnation=lease.incarnation, bytes=54, batches=(batch,)
+        )
+        await store.commit_segment(commit)
+        producer = TransactionalProducer(name, *identity)
+        await store.transactions.add_offsets(producer, "readers", {place: CommittedOffset(7)}, begins=False)
+        if name == "ended":
+            await store.transactions.end(producer, committed=False, bump=True, spare_producer_id=None)
 
 
 async def content(store: MetadataStore) -> object:

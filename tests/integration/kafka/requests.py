@@ -57,6 +57,51 @@ def _init_producer_id(api: Any, topic: str, topic_id: bytes, version: int) -> An
     return api.Request(transaction_timeout=60_000)
 
 
+def _add_partitions_to_txn(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    topics = [api.request.AddPartitionsToTxnTopic(name=topic, partitions=[0])]
+    if version < 4:
+        return api.Request(
+            v3_and_below_transactional_id=f"tx-{topic}", v3_and_below_producer_id=7, v3_and_below_topics=topics
+        )
+    one = api.request.AddPartitionsToTxnTransaction(transactional_id=f"tx-{topic}", producer_id=7, topics=topics)
+    return api.Request(transactions=[one])
+
+
+def _add_offsets_to_txn(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(transactional_id=f"tx-{topic}", producer_id=7, group_id=f"group-{topic}")
+
+
+def _end_txn(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(transactional_id=f"tx-{topic}", producer_id=7, committed=True)
+
+
+def _write_txn_markers(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    topics = [api.request.WritableTxnMarkerTopic(name=topic, partition_indexes=[0])]
+    return api.Request(markers=[api.request.WritableTxnMarker(producer_id=7, topics=topics)])
+
+
+def _txn_offset_commit(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    part = api.request.TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=1)
+    return api.Request(
+        transactional_id=f"tx-{topic}",
+        group_id=f"group-{topic}",
+        producer_id=7,
+        topics=[api.request.TxnOffsetCommitRequestTopic(name=topic, partitions=[part])],
+    )
+
+
+def _describe_producers(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(topics=[api.request.TopicRequest(name=topic, partition_indexes=[0])])
+
+
+def _describe_transactions(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(transactional_ids=[f"tx-{topic}"])
+
+
+def _list_transactions(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request()
+
+
 def _offset_for_leader_epoch(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
     part = api.request.OffsetForLeaderPartition(partition=0, leader_epoch=0, current_leader_epoch=0)
     return api.Request(replica_id=-1, topics=[api.request.OffsetForLeaderTopic(topic=topic, partitions=[part])])
@@ -152,6 +197,11 @@ REQUESTS: Mapping[int, Callable[[Any, str, bytes, int], Any]] = {
     21: _delete_records,
     22: _init_producer_id,
     23: _offset_for_leader_epoch,
+    24: _add_partitions_to_txn,
+    25: _add_offsets_to_txn,
+    26: _end_txn,
+    27: _write_txn_markers,
+    28: _txn_offset_commit,
     29: _describe_acls,
     30: _create_acls,
     31: _delete_acls,
@@ -165,6 +215,9 @@ REQUESTS: Mapping[int, Callable[[Any, str, bytes, int], Any]] = {
     50: _describe_scram,
     51: _alter_scram,
     60: _describe_cluster,
+    61: _describe_producers,
+    65: _describe_transactions,
+    66: _list_transactions,
     74: _list_config_resources,
     75: _describe_topic_partitions,
 }

@@ -27,7 +27,8 @@ from .wire_client import WireClient
 
 ADMINISTRATOR, CALLER = "127.0.0.2", "127.0.0.1"
 DENIALS = {29, 30, 31, 53}
-LIST_GROUPS, DESCRIBE_LOG_DIRS = 16, 35
+LIST_GROUPS, DESCRIBE_LOG_DIRS, LIST_TRANSACTIONS = 16, 35, 66
+ADD_PARTITIONS_SCOPES = ("versions 0-3", "versions 4 and above, which brokers send")
 SCOPES_OF_THE_REQUESTS = {
     "",
     "configs of topics",
@@ -103,6 +104,8 @@ def nothing_granted(cluster: Cluster) -> Iterator[None]:
 def ways() -> Iterator[tuple[Api, int, tuple[Need, ...]]]:
     """Every version of every API, with each way to meet its needs."""
     for api in APIS:
+        if api.key == LIST_TRANSACTIONS:
+            continue  # it refuses nobody: it leaves out what the caller may not describe
         for version in range(api.versions[0], api.versions[1] + 1) if api.needs else ():
             for needs in dict.fromkeys(chosen(api, version, alternative=each) for each in (False, True)):
                 yield api, version, needs
@@ -110,6 +113,7 @@ def ways() -> Iterator[tuple[Api, int, tuple[Need, ...]]]:
 
 def chosen(api: Api, version: int, *, alternative: bool) -> tuple[Need, ...]:
     scopes = SCOPES_OF_THE_REQUESTS | ({CONFIGS_SCOPE} if version >= CONFIGS_FROM_VERSION else set())
+    scopes = scopes | {ADD_PARTITIONS_SCOPES[version >= 4]}
     concerned = [need for need in api.needs if need.scope in scopes]
     return tuple(need.or_else if alternative and need.or_else is not None else need for need in concerned)
 
@@ -120,6 +124,8 @@ def grant_of(need: Need, topic: str) -> Acl:
             return acl(need.operation, need.resource, topic, pattern=Pattern.PREFIXED)
         case ResourceType.GROUP:
             return acl(need.operation, need.resource, "group", pattern=Pattern.PREFIXED)
+        case ResourceType.TRANSACTIONAL_ID:
+            return acl(need.operation, need.resource, "tx", pattern=Pattern.PREFIXED)
         case ResourceType.CLUSTER:
             return acl(need.operation, need.resource)
     raise AssertionError(f"no request here is about a {need.resource.value}")

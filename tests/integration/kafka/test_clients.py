@@ -10,7 +10,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin import NewTopic as AioNewTopic
 from aiokafka.structs import TopicPartition as AioPartition
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -164,14 +164,6 @@ _IDEMPOTENT = {
     "aiokafka": _aiokafka_idempotent,
     "kafka-python": _kafka_python_idempotent,
 }
-
-
-def test_a_transactional_producer_ends_with_a_clear_error(name: str, lakestream: Running) -> None:
-    producer = Producer({"bootstrap.servers": lakestream.bootstrap, "transactional.id": "tx"})
-    with pytest.raises(KafkaException) as refused:
-        producer.init_transactions(WAIT_SECONDS)
-    assert not refused.value.args[0].retriable()
-    assert "Transactional Id authorization failed" in str(refused.value)
 
 
 def test_a_consumer_waits_for_records_that_come_later(name: str, admin: AdminClient, lakestream: Running) -> None:

@@ -13,7 +13,7 @@ from lakestream.testing.local import LocalLakestream
 from .running import Running, running
 from .wire_client import WireClient
 
-UNKNOWN_TOPIC, INVALID_TOPIC, INVALID_REQUEST, TXN_REFUSED, UNKNOWN_TOPIC_ID = 3, 17, 42, 53, 100
+UNKNOWN_TOPIC, INVALID_TOPIC, INVALID_REQUEST, INVALID_TIMEOUT, UNKNOWN_TOPIC_ID = 3, 17, 42, 50, 100
 INT32_MIN = -(2**31)
 metadata = messages.api(3)
 
@@ -138,7 +138,7 @@ def test_brokers_agree_on_the_coordinators_of_groups(client: WireClient, other_c
     assert (alone.node_id, alone.host, alone.port) == (one[0].node_id, one[0].host, one[0].port)
 
 
-@pytest.mark.parametrize(("key_type", "code"), [(1, TXN_REFUSED), (2, INVALID_REQUEST), (9, INVALID_REQUEST)])
+@pytest.mark.parametrize(("key_type", "code"), [(2, INVALID_REQUEST), (9, INVALID_REQUEST)])
 def test_what_has_no_coordinator_is_refused_with_a_reason(key_type: int, code: int, client: WireClient) -> None:
     api = messages.api(10)
     (answer,) = client.call(10, 6, api.Request(key_type=key_type, coordinator_keys=["x"])).coordinators
@@ -167,9 +167,20 @@ def test_producer_ids_are_unique_over_brokers(client: WireClient, other_client: 
     assert {each.producer_epoch for each in answers} == {0}
 
 
-@pytest.mark.parametrize(("transactional_id", "code"), [("tx", TXN_REFUSED), ("", INVALID_REQUEST)])
-def test_a_transactional_producer_is_refused(transactional_id: str, code: int, client: WireClient) -> None:
-    answer = client.call(22, 4, messages.api(22).Request(transactional_id=transactional_id))
+@pytest.mark.parametrize(
+    ("transactional_id", "timeout_ms", "code"),
+    [
+        ("", 1_000, INVALID_REQUEST),
+        ("x" * 2_000, 1_000, INVALID_REQUEST),
+        ("tx", 0, INVALID_TIMEOUT),
+        ("tx", 900_001, INVALID_TIMEOUT),
+    ],
+)
+def test_an_impossible_transactional_producer_is_refused(
+    transactional_id: str, timeout_ms: int, code: int, client: WireClient
+) -> None:
+    request = messages.api(22).Request(transactional_id=transactional_id, transaction_timeout=timeout_ms)
+    answer = client.call(22, 4, request)
     assert (answer.error_code.value, answer.producer_id) == (code, -1)
 
 

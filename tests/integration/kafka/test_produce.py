@@ -11,7 +11,7 @@ from .running import Running
 from .wire_client import WireClient, produce_request
 
 CORRUPT, UNKNOWN_TOPIC, TOO_LARGE, INVALID_ACKS, INVALID_TIMESTAMP = 2, 3, 10, 21, 32
-INVALID_REQUEST, OUT_OF_ORDER, STALE_EPOCH, INVALID_TXN_STATE, UNKNOWN_PRODUCER = 42, 45, 47, 48, 59
+INVALID_REQUEST, OUT_OF_ORDER, STALE_EPOCH, INVALID_PRODUCER_ID_MAPPING, UNKNOWN_PRODUCER = 42, 45, 47, 49, 59
 UNSUPPORTED_COMPRESSION, INVALID_RECORD, UNKNOWN_TOPIC_ID = 76, 87, 100
 HOUR_MS = 3_600_000
 
@@ -32,7 +32,7 @@ REFUSED = {
     "log-append time": (patched(ONE, 21, "h", 0x08), INVALID_TIMESTAMP),
     "a producer without a sequence": (batch(producer=(7, 0, -1)), INVALID_RECORD),
     "a time too far ahead": (batch(timestamps=[now_ms() + 3 * HOUR_MS]), INVALID_TIMESTAMP),
-    "a transaction": (batch(producer=(7, 0, 0), transactional=True), INVALID_TXN_STATE),
+    "a transaction": (batch(producer=(7, 0, 0), transactional=True), INVALID_PRODUCER_ID_MAPPING),
     "more bytes than the topic takes": (batch([bytes(1024 * 1024 + 100)]), TOO_LARGE),
     "compressed rubbish": (patched(ONE, 21, "h", GZIP), INVALID_RECORD),
     "a sequence without state": (batch(producer=(123_456, 0, 5)), UNKNOWN_PRODUCER),
@@ -110,13 +110,6 @@ def test_acks_0_closes_the_connection_when_refused(where: str, topic: str, clien
     assert client.is_closed()
 
 
-def test_a_transaction_with_acks_0_closes_the_connection(topic: str, client: WireClient) -> None:
-    body = produce_request({topic: {0: ONE}}, acks=0)
-    body.transactional_id = "tx"
-    client.send(0, 9, body)
-    assert client.is_closed()
-
-
 def test_a_good_batch_beside_a_bad_one_is_stored_with_acks_0(
     topic: str, client: WireClient, lakestream: Running
 ) -> None:
@@ -141,14 +134,6 @@ def _produce_by_id(client: WireClient, topic_id: bytes) -> Any:
         for each in client.call(0, 13, api.Request(acks=-1, timeout=1000, topic_data=[asked])).responses
     ]
     return answer
-
-
-def test_a_transactional_id_is_refused(topic: str, client: WireClient) -> None:
-    body = produce_request({topic: {0: ONE}})
-    body.transactional_id = "tx"
-    ((answer,),) = [each.partition_responses for each in client.call(0, 9, body).responses]
-    assert answer.error_code.value == INVALID_TXN_STATE
-    assert "transaction" in answer.error_message
 
 
 def test_a_repeated_batch_is_stored_once_and_answered_with_its_first_offset(topic: str, client: WireClient) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 from lakestream.broker.broker import Broker
 from lakestream.broker.produce import Outcome, RawBatch, TopicKey, stored
 from lakestream.broker.topics import NewTopic
-from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownPartition, UnknownTopic, UnservedTransaction
+from lakestream.model.errors import InvalidRequest, LakestreamError, UnknownPartition, UnknownTopic
+from lakestream.model.segment import BatchStatus
 from lakestream.storage.records.errors import CorruptBatch, InvalidRecord
 from lakestream.testing.local import LocalLakestream
 from tests.integration.kafka.batches import GZIP, batch
@@ -84,11 +85,12 @@ def test_a_refused_batch_does_not_touch_the_others() -> None:
     with_broker(check)
 
 
-def test_transactions_are_not_served() -> None:
+def test_a_transactional_batch_of_an_unknown_producer_is_refused_when_it_would_get_its_offset() -> None:
     async def check(broker: Broker) -> None:
         outcomes = broker.producing.produce([RawBatch(TOPIC, 0, batch(transactional=True, producer=(1, 0, 0)))])
         assert isinstance(outcomes, list)
-        assert isinstance(outcomes[0], UnservedTransaction)
+        assert not isinstance(outcomes[0], LakestreamError)
+        assert (await outcomes[0]).status is BatchStatus.UNKNOWN_TRANSACTION
 
     with_broker(check)
 

@@ -156,10 +156,7 @@ class Site:
         data = bytearray(batch_of(rows, codec))
         if damage:
             data[-1] ^= 0xFF
-        lease = self._broker or await self.store.register_broker(
-            BrokerSpec(id=1, host="h", port=1, rack=None, http="h:1"), 600_000_000
-        )
-        self._broker = lease
+        lease = await self.broker()
         segment = inline_id(self.ids.ulid()) if inline else self.ids.ulid()
         if not inline:
             await self.objects.put(segment_key(segment), [MAGIC, bytes(data)])
@@ -178,6 +175,12 @@ class Site:
             )
         )
         return segment
+
+    async def broker(self) -> BrokerLease:
+        if self._broker is None:
+            spec = BrokerSpec(id=1, host="h", port=1, rack=None, http="h:1")
+            self._broker = await self.store.register_broker(spec, 600_000_000)
+        return self._broker
 
     async def view(self, partition: int, offset: int = 0) -> PartitionView:
         (view,) = await self.store.views([ViewAsk(partition, offset, 1_000)])

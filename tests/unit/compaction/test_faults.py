@@ -8,6 +8,7 @@ import pytest
 
 from lakestream.model.errors import StoreUnavailable
 from lakestream.model.job import JobCommit
+from lakestream.model.place import Tail
 from lakestream.model.table_errors import CommitConflict, CompactionFenced
 from lakestream.model.topic import Topic
 from lakestream.table.compaction.rewrite import rewrite_task
@@ -56,7 +57,7 @@ async def check(site: Site, topic: Topic) -> None:
     for partition in topic.partitions:
         assert [row["offset"] for row in await site.read(partition)] == list(range(RECORDS))
         view = await site.view(partition)
-        assert view.tail == (0, RECORDS, RECORDS)
+        assert view.tail == Tail(0, RECORDS, RECORDS)
     assert await site.keys("tables/") - await site.referred(topic) == set()
     referred = {file.rpartition("/")[2] for file in await site.files(topic, "log")}
     jobs = {key.split("/")[-2] for key in await site.keys("tables/") if key.endswith(".parquet")}

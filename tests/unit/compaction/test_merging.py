@@ -10,6 +10,7 @@ from lakestream.catalog.commits.removals import remove_files
 from lakestream.catalog.files.commit_names import version_of
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.topic.merge_plan import MergeLimits
+from lakestream.model.place import Tail
 from lakestream.model.repair import MERGE_REQUEST, Repair, RepairState
 from lakestream.model.topic import Topic
 from lakestream.storage.records.header import Codec
@@ -56,7 +57,7 @@ def test_small_files_become_one_and_consumers_and_sql_see_the_same() -> None:
         for partition in topic.partitions:
             (span,) = (await site.view(partition)).spans
             assert (span.base_offset, span.last_offset) == (0, 14)
-            assert (await site.view(partition)).tail == (0, 15, 15)
+            assert (await site.view(partition)).tail == Tail(0, 15, 15)
         summary = (await summaries(site, topic, "main"))[0]
         assert summary["operation"] == "replace"
         assert (summary["total-data-files"], summary["total-records"]) == ("1", "45")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from lakestream.model.freshness import Freshness
 from lakestream.model.job import Debt, UntabledSpan
 from lakestream.model.place import Span, Tail
+from lakestream.model.transaction import EndedTransaction
 from lakestream.table.compaction.plan import LATEST_MS, PlanLimits, PlannedJob, due_debts, plan_jobs
 
 NOW = 1_000_000
@@ -219,3 +220,70 @@ def test_every_span_is_in_exactly_one_task_and_order_is_kept(
     expected = [(number, each.span) for number, own in found.items() for each in own]
     assert [(each.number, each.span) for each in taken] == expected
     assert all(task for job in jobs for task in job.tasks)
+
+
+# --- transactions ------------------------------------------------------------------------------------
+
+
+def ended(partition: int, first: int, last: int, number: int = 0, producer: int = 1) -> EndedTransaction:
+    return EndedTransaction(partition, producer, number, first, last, True)
+
+
+def ends(
+    debts: list[Debt],
+    found: dict[int, list[UntabledSpan]],
+    transactions: list[EndedTransaction],
+    now_ms: int = NOW,
+) -> dict[int, int]:
+    """Where each partition is cut."""
+    jobs = plan_jobs(debts, found, LIMITS, ended=transactions, now_ms=now_ms)
+    return {each.partition: each.end for job in jobs for each in job.ranges}
+
+
+def test_a_job_ends_below_the_first_open_transaction() -> None:
+    open_from = Tail(0, 10, 0, 5)
+    assert ends([debt(tail=open_from)], {1: spans(3, 2, 5)}, []) == {1: 5}
+    assert ends([debt(tail=open_from)], {1: spans(3, 3, 4)}, []) == {1: 3}, "a span that holds its beginning stays"
+    assert ends([debt(tail=Tail(0, 10, 0, 0))], {1: spans(10)}, []) == {}
+
+
+def test_a_job_splits_no_transaction_of_its_topic() -> None:
+    tail = Tail(0, 10, 0, 8)
+    crossing = ended(1, first=4, last=9)
+    assert ends([debt(tail=tail)], {1: spans(*[1] * 10)}, [crossing]) == {1: 4}
+    whole = ended(1, first=4, last=7)
+    assert ends([debt(tail=tail)], {1: spans(*[1] * 10)}, [whole]) == {1: 8}
+
+
+def test_a_transaction_that_waits_in_one_partition_waits_in_all() -> None:
+    debts = [debt(tail=Tail(0, 10, 0, 6)), debt(partition=2, number=1, tail=Tail(0, 10, 0))]
+    parts = [ended(1, first=3, last=7), ended(2, first=5, last=6)]
+    assert ends(debts, {1: spans(*[1] * 10), 2: spans(*[1] * 10)}, parts) == {1: 3, 2: 5}
+
+
+def test_taking_one_transaction_back_takes_back_those_that_it_overlaps() -> None:
+    tail = Tail(0, 12, 0, 10)
+    chain = [ended(1, 8, 11, number=3), ended(1, 5, 9, number=2), ended(1, 2, 6, number=1), ended(1, 0, 1, number=0)]
+    assert ends([debt(tail=tail)], {1: spans(*[1] * 12)}, chain) == {1: 2}
+
+
+def test_a_transaction_larger_than_the_share_of_a_round_is_taken_whole() -> None:
+    limits = PlanLimits(round_bytes_max=30)
+    whole = [ended(1, first=0, last=9)]
+    (job,) = plan_jobs([debt(tail=Tail(0, 10, 0), bytes=100)], {1: spans(*[1] * 10)}, limits, ended=whole)
+    assert [each.end for each in job.ranges] == [10]
+
+
+def test_transactions_that_overlap_for_ever_do_not_keep_a_topic_out_of_its_table() -> None:
+    tail = Tail(0, 10, 0, 8)
+    found, crossing = {1: spans(*[1] * 10)}, [ended(1, first=0, last=9)]
+    assert ends([debt(tail=tail)], found, crossing) == {}
+    assert ends([debt(tail=tail)], found, crossing, now_ms=NOW + LIMITS.whole_transactions_ms) == {1: 8}
+
+
+def test_a_job_that_stops_at_an_open_transaction_has_done_what_it_could() -> None:
+    (job,) = plan_jobs([debt(tail=Tail(0, 10, 0, 5))], {1: spans(5, 5)}, LIMITS)
+    assert job.reaches_end
+    limits = PlanLimits(round_bytes_max=10)
+    (job,) = plan_jobs([debt(tail=Tail(0, 10, 0, 8), bytes=100)], {1: spans(*[1] * 10)}, limits)
+    assert not job.reaches_end

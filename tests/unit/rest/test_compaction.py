@@ -56,6 +56,7 @@ def test_looking_asks_for_nothing_and_tells_who_works() -> None:
             "log_start": 0,
             "next_offset": 0,
             "tabled_until": 0,
+            "unstable_from": None,
         }
         assert await store.jobs.asked_compactions() == frozenset()
         await store.jobs.claim_compaction("me", 60_000)

@@ -218,7 +218,6 @@ def wrong_schema() -> Stretch:
         (lambda: [stretch_of(ROWS, partition=1), stretch_of(ROWS, partition=0)], "sort"),
         (lambda: [stretch_of(ROWS), stretch_of(ROWS)], "sort"),
         (lambda: [wrong_schema()], "schema"),
-        (list, "at least one row"),
     ],
 )
 def test_what_is_no_table_file_is_refused_with_advice(stretches: Callable[[], list[Stretch]], says: str) -> None:

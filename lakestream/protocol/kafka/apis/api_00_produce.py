@@ -12,12 +12,15 @@
   batch was refused, the broker closes the connection. The bytes of such a request count as taken in until they are
   flushed.
 - A refused batch does not affect the other batches of its request.
+- A transactional batch is checked against its producer's transaction when it gets its offsets. From version 12 on it
+  adds its partition to the transaction; before, the partition must have been added. A batch that comes too late is
+  refused with TRANSACTION_ABORTABLE, before version 11 with INVALID_TXN_STATE.
 - Versions 0-2 are advertised though not served: librdkafka before 2.12 assumes that a broker with a later range has no
   compression. A request of these versions closes the connection, like any that is not served.
 
 v5 log_start_offset. v7 zstd allowed. v8 record_errors and error_message. v9 flexible. v10 leader hints (KIP-951): left
-out, since the leader epoch never changes and clients would ignore them. v12 implicit part in a transaction. v13 topic
-ids instead of names.
+out, since the leader epoch never changes and clients would ignore them. v11 TRANSACTION_ABORTABLE. v12 implicit part in
+a transaction (KIP-890). v13 topic ids instead of names.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from lakestream.broker.produce import NO_TRANSACTIONS, Outcome, RawBatch, TopicKey
+from lakestream.broker.produce import Outcome, RawBatch, TopicKey
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import LakestreamError
 from lakestream.protocol.kafka.api import Api, CloseConnection, RequestContext, Started, Starting
@@ -35,17 +38,24 @@ from lakestream.protocol.kafka.wire.generated import produce
 from lakestream.world.turns import in_turns
 
 ZSTD_FROM_VERSION = 7
+ABORTABLE_FROM_VERSION = 11
+ADDS_PARTITIONS_FROM_VERSION = 12
 BY_ID_FROM_VERSION = 13
 
 
 def start(request: produce.Request, context: RequestContext) -> Starting:
     if (problem := _problem_of(request)) is not None:
         return _refused(request, *problem)
-    answer = Answer(silent=request.acks == 0, timeout_ms=request.timeout)
+    answer = Answer(
+        silent=request.acks == 0,
+        timeout_ms=request.timeout,
+        knows_abortable=context.api_version >= ABORTABLE_FROM_VERSION,
+    )
     taken = context.broker.producing.produce(
         _batches(request),
         by_id=context.api_version >= BY_ID_FROM_VERSION,
         zstd_allowed=context.api_version >= ZSTD_FROM_VERSION,
+        adds_partitions=context.api_version >= ADDS_PARTITIONS_FROM_VERSION,
     )
     if not isinstance(taken, list):
         return _start_later(request, taken, answer)
@@ -64,8 +74,6 @@ def _problem_of(request: produce.Request) -> tuple[int, str] | None:
     """The error of the request as a whole, if any."""
     if request.acks not in (0, 1, -1):
         return KafkaError.INVALID_REQUIRED_ACKS, f"acks={request.acks}: use 0, 1 or -1 (all)"
-    if request.transactional_id is not None:
-        return KafkaError.INVALID_TXN_STATE, NO_TRANSACTIONS
     return None
 
 

@@ -11,7 +11,8 @@
   UNKNOWN_LEADER_EPOCH.
 - Records from a table come in the topic's `compression.type`; those of `producer` topics come as lz4 if they were
   compressed. Versions before 10 cannot read a topic of zstd (UNSUPPORTED_COMPRESSION_TYPE), as in Kafka.
-- There are no transactions yet: the last stable offset is the end of the log and nothing is aborted.
+- A reader of committed records gets nothing from the first open transaction on, and the list of aborted transactions
+  among the records that it gets. Records of a table have none: aborted ones did not become rows.
 
 v5 log_start_offset. v7 sessions. v9 leader epoch. v10 zstd. v11 preferred replica. v12 flexible. v13 topic ids.
 v15 replica state, v16 node endpoints, v17 directory ids, v18 high watermark: for replicas, or left at their defaults.
@@ -74,6 +75,7 @@ async def handle(request: fetch.Request, context: RequestContext) -> fetch.Respo
     asks: list[FetchAsk] = []
     slots: list[fetch.PartitionData] = []
     refused = False
+    committed = request.isolation_level == READ_COMMITTED
     for (name, topic_id), parts in _once(request).items():
         answered: list[fetch.PartitionData] = []
         topics.append(fetch.FetchableTopicResponse(topic=name, topic_id=topic_id, partitions=answered))
@@ -84,7 +86,7 @@ async def handle(request: fetch.Request, context: RequestContext) -> fetch.Respo
             try:
                 if not _has(entry, part):
                     entry, _ = await lookup.partition(name, topic_id, part.partition)
-                asks.append(_ask(entry, part, context.api_version))
+                asks.append(_ask(entry, part, context.api_version, committed=committed))
                 slots.append(slot)
             except LakestreamError as error:
                 slot.error_code = _code(error)
@@ -109,7 +111,7 @@ def _has(entry: TopicEntry | None, part: fetch.request.FetchPartition) -> TypeGu
     return entry is not None and 0 <= part.partition < len(entry.topic.partitions)
 
 
-def _ask(entry: TopicEntry, part: fetch.request.FetchPartition, version: int) -> FetchAsk:
+def _ask(entry: TopicEntry, part: fetch.request.FetchPartition, version: int, *, committed: bool) -> FetchAsk:
     check_leader_epoch(part.current_leader_epoch)
     compression = entry.config.compression
     if compression is Compression.ZSTD and version < ZSTD_FROM_VERSION:
@@ -121,6 +123,7 @@ def _ask(entry: TopicEntry, part: fetch.request.FetchPartition, version: int) ->
         offset=part.fetch_offset,
         bytes_max=max(part.partition_max_bytes, 1),
         encoding=ENCODINGS[compression],
+        committed=committed,
     )
 
 
@@ -147,8 +150,13 @@ def _fill(slot: fetch.PartitionData, fetched: Fetched) -> None:
     if fetched.error is not None:
         slot.error_code = _code(fetched.error)
     if fetched.tail is not None:
-        slot.high_watermark = slot.last_stable_offset = fetched.tail.next_offset
+        slot.high_watermark, slot.last_stable_offset = fetched.tail.next_offset, fetched.tail.last_stable
         slot.log_start_offset = fetched.tail.log_start
+    if fetched.aborted:
+        slot.aborted_transactions = [
+            fetch.AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
+            for each in fetched.aborted
+        ]
     if fetched.run.parts:
         slot.records = Iovec(fetched.run.parts)
 

@@ -1,6 +1,6 @@
 """ListOffsets (2), versions 1-11: the offset at a time, or at one of the named places of a partition.
 
-    -1 latest                   the end of the log
+    -1 latest                   the end of the log; for readers of committed records, the last stable offset
     -2 earliest                 log_start_offset
     -3 max timestamp (v7)       the first record that has the greatest timestamp
     -4 earliest local (v8)      as earliest: nothing is tiered away from here
@@ -14,7 +14,7 @@
 - Every answer is read from the store, so it covers every record that any broker acknowledged before the request.
 - A partition that is named twice in a request is refused (INVALID_REQUEST) and answered once.
 - A place that the request's version does not know is refused for its partition alone, with UNSUPPORTED_VERSION.
-- Transactions come later; until then both isolation levels end at the same offset.
+- A reader of committed records is told of no record from the first open transaction on.
 
 v2 isolation level. v4 leader epoch, always 0 here. v6 flexible. v10 timeout, for tiers of storage that do not exist
 here.
@@ -41,6 +41,7 @@ from lakestream.world.turns import in_turns, slices
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -1, -2, -3, -4, -5, -6
 FROM_VERSION = {LATEST: 0, EARLIEST: 0, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
+READ_COMMITTED = 1
 LOOKUPS_AT_ONCE = 16
 """Lookups by time open batches. One request runs this many at a time, so that others get threads too."""
 
@@ -55,6 +56,7 @@ class AskedOffset(NamedTuple):
 
 async def handle(request: list_offsets.Request, context: RequestContext) -> list_offsets.Response:
     broker = context.broker
+    committed = request.isolation_level == READ_COMMITTED
     lookup = TopicLookup(broker.directory)
     counts = Counter((topic.name, part.partition_index) for topic in request.topics for part in topic.partitions)
     once = {(topic.name, part.partition_index): part for topic in request.topics for part in topic.partitions}
@@ -65,7 +67,9 @@ async def handle(request: list_offsets.Request, context: RequestContext) -> list
     tails = await broker.offsets.tails([each.found for each in found if isinstance(each.found, PartitionId)])
     answers: dict[str, list[list_offsets.ListOffsetsPartitionResponse]] = {topic.name: [] for topic in request.topics}
     for some in slices(found, LOOKUPS_AT_ONCE):
-        for asked, answer in zip(some, await gather(*(_answer(each, tails, broker) for each in some)), strict=True):
+        for asked, answer in zip(
+            some, await gather(*(_answer(each, tails, broker, committed) for each in some)), strict=True
+        ):
             answers[asked.topic].append(answer)
     return list_offsets.Response(
         topics=[
@@ -91,13 +95,13 @@ async def _partition(
 
 
 async def _answer(
-    asked: AskedOffset, tails: dict[PartitionId, Tail], broker: Broker
+    asked: AskedOffset, tails: dict[PartitionId, Tail], broker: Broker, committed: bool
 ) -> list_offsets.ListOffsetsPartitionResponse:
     part = asked.part
     try:
         if isinstance(asked.found, LakestreamError):
             raise asked.found
-        offset, timestamp_ms = await _offset(part.timestamp, asked.found, tails, broker)
+        offset, timestamp_ms = await _offset(part.timestamp, asked.found, tails, broker, committed=committed)
     except LakestreamError as error:
         return _failed(part, kafka_error(error)[0])
     return list_offsets.ListOffsetsPartitionResponse(
@@ -105,17 +109,22 @@ async def _answer(
     )
 
 
-async def _offset(place: int, partition: PartitionId, tails: dict[PartitionId, Tail], broker: Broker) -> OffsetAtTime:
+async def _offset(
+    place: int, partition: PartitionId, tails: dict[PartitionId, Tail], broker: Broker, *, committed: bool
+) -> OffsetAtTime:
     tail = tails.get(partition)
     if tail is None:
         raise UnknownPartition("the partition was deleted")
-    if place >= 0:
-        return await broker.offsets.at_time(partition, place)
+    end = tail.last_stable if committed else tail.next_offset
     if place == LATEST:
-        return OffsetAtTime(tail.next_offset, -1)
+        return OffsetAtTime(end, -1)
     if place in (EARLIEST, EARLIEST_LOCAL):
         return OffsetAtTime(tail.log_start, -1)
-    return await broker.offsets.at_max_timestamp(partition) if place == MAX_TIMESTAMP else NONE
+    if place >= 0:
+        found = await broker.offsets.at_time(partition, place)
+    else:
+        found = await broker.offsets.at_max_timestamp(partition) if place == MAX_TIMESTAMP else NONE
+    return NONE if committed and found.offset >= end else found
 
 
 def _failed(part: list_offsets.request.ListOffsetsPartition, code: int) -> list_offsets.ListOffsetsPartitionResponse:

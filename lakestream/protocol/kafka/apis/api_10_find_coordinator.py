@@ -1,9 +1,10 @@
-"""FindCoordinator (10), versions 0-6: the broker that coordinates a consumer group.
+"""FindCoordinator (10), versions 0-6: the broker that coordinates a consumer group or a transactional id.
 
 - Rendezvous hashing of the key chooses a live broker. Brokers that see the same live brokers give the same answer, and
   only a dead broker's share moves.
-- Transactional ids and share groups have no coordinator. They are refused at once, so that a client reports the error
-  and ends instead of retrying for ever.
+- For a transactional id the answer is a hint: any broker serves any id.
+- Share groups have no coordinator. They are refused at once, so that a client reports the error and ends instead of
+  retrying for ever.
 
 v1 key types and error messages. v3 flexible. v4 many keys at once. v5 allows TRANSACTION_ABORTABLE. v6 share groups.
 """
@@ -17,7 +18,7 @@ from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.broker import LiveBroker
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.api import Api, RequestContext
-from lakestream.protocol.kafka.errors import KafkaError, Refused, kafka_error
+from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.wire.generated import find_coordinator
 from lakestream.world.turns import in_turns
 
@@ -46,13 +47,10 @@ def _coordinator(key: str, key_type: int, broker: Broker) -> find_coordinator.Co
 
 
 def _check_type(key_type: int) -> None:
-    if key_type == TRANSACTION:
-        raise Refused(
-            KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-            "transactions are not served yet: leave transactional.id unset",
+    if key_type not in (GROUP, TRANSACTION):
+        raise InvalidRequest(
+            f"there are no coordinators of type {key_type}: only groups and transactional ids have one"
         )
-    if key_type != GROUP:
-        raise InvalidRequest(f"there are no coordinators of type {key_type}: only consumer groups have one")
 
 
 def _check_lease(chosen: LiveBroker, broker: Broker) -> None:

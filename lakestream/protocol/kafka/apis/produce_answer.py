@@ -10,7 +10,7 @@ import asyncio
 from functools import partial
 
 from lakestream.broker.produce import stored
-from lakestream.model.errors import LakestreamError, StoreUnavailable
+from lakestream.model.errors import LakestreamError, NotInTransaction, StoreUnavailable
 from lakestream.model.segment import BatchResult
 from lakestream.protocol.kafka.api import CloseConnection, Response, Started
 from lakestream.protocol.kafka.errors import KafkaError, kafka_error
@@ -29,10 +29,22 @@ _TIMED_OUT_MESSAGE = "the batch was not durable in time; send it again"
 
 
 class Answer:
-    __slots__ = ("_done", "_failed", "_silent", "_timeout_ms", "_timer", "_topics", "_under_way", "response")
+    __slots__ = (
+        "_done",
+        "_failed",
+        "_knows_abortable",
+        "_silent",
+        "_timeout_ms",
+        "_timer",
+        "_topics",
+        "_under_way",
+        "response",
+    )
 
-    def __init__(self, *, silent: bool, timeout_ms: int) -> None:
-        """`silent`: acks=0. Nothing is sent; if a batch fails the connection is closed."""
+    def __init__(self, *, silent: bool, timeout_ms: int, knows_abortable: bool = False) -> None:
+        """`silent`: acks=0. Nothing is sent; if a batch fails the connection is closed. `knows_abortable`: the client
+        knows the error after which it aborts its transaction and goes on."""
+        self._knows_abortable = knows_abortable
         self._topics: list[produce.TopicProduceResponse] = []
         self.response = produce.Response(responses=self._topics)
         self._silent = silent
@@ -58,6 +70,8 @@ class Answer:
     def refuse(self, slot: produce.PartitionProduceResponse, error: LakestreamError) -> None:
         self._failed = True
         slot.error_code, slot.error_message = kafka_error(error)
+        if self._knows_abortable and isinstance(error, NotInTransaction):
+            slot.error_code = int(KafkaError.TRANSACTION_ABORTABLE)
         slot.base_offset = NO_OFFSET
         if isinstance(error, BadBatch) and error.record_errors:
             slot.record_errors = [

@@ -10,7 +10,7 @@ from typing import Any
 from lakestream.model.access import ResourceType
 from lakestream.model.acl import CLUSTER_NAME
 from lakestream.protocol.kafka.apis import config_resources
-from lakestream.protocol.kafka.guards import groups, topics
+from lakestream.protocol.kafka.guards import groups, topics, transactions
 from lakestream.protocol.kafka.guards.allowed_part import Guard
 from lakestream.protocol.kafka.guards.each import EachChosen, EachNamed, EachTopic
 from lakestream.protocol.kafka.guards.whole import all_of, on_cluster, on_group, on_producer, on_transactional_id
@@ -44,6 +44,11 @@ GUARDS: Mapping[int, Guard] = MappingProxyType(
         21: EachTopic("topics", "topics"),  # DeleteRecords
         22: on_producer,
         23: topics.of_epochs,
+        24: transactions.of_partitions,
+        25: all_of(on_transactional_id, on_group),
+        26: on_transactional_id,
+        27: transactions.of_markers,
+        28: all_of(on_transactional_id, on_group, EachTopic("topics", "topics")),  # TxnOffsetCommit
         29: on_cluster,
         30: on_cluster,
         31: on_cluster,
@@ -58,6 +63,9 @@ GUARDS: Mapping[int, Guard] = MappingProxyType(
         50: on_cluster,
         51: on_cluster,
         60: on_cluster,
+        61: EachTopic("topics", "topics"),  # DescribeProducers
+        65: transactions.of_description,
+        66: transactions.of_list,
         68: groups.of_heartbeat,
         69: groups.of_description,
         74: on_cluster,

@@ -19,12 +19,14 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from lakestream.model.transaction import AbortedRange
 from lakestream.storage.records.decode import SCHEMA, decode_batches
 from lakestream.storage.records.errors import BadBatch, CorruptBatch
 from lakestream.storage.records.header import (
     CODEC_MASK,
     HEADER_BYTES,
     LOG_APPEND_TIME_BIT,
+    BatchHeader,
     Bytes,
     Codec,
     read_header,
@@ -37,6 +39,7 @@ TIMESTAMP_MS_MAX = (2**63 - 1) // 1000
 TIMESTAMP_MS_MIN = -TIMESTAMP_MS_MAX
 TOGETHER_BYTES_MAX = 8 * 1024 * 1024
 """Batch bytes decoded in one call: enough to make the call cheap, little enough to hold."""
+_NO_ROWS = pa.RecordBatch.from_pylist([], schema=SCHEMA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,22 +86,35 @@ class _Placed(NamedTuple):
     base_offset: int
     last_offset: int
     attributes: int
+    is_dropped: bool
+    """A marker, or a batch of an aborted transaction: none of its records becomes a row."""
 
     @property
-    def kind(self) -> tuple[bool, bool]:
-        return self.attributes & CODEC_MASK == Codec.NONE, bool(self.attributes & LOG_APPEND_TIME_BIT)
+    def kind(self) -> tuple[bool, bool, bool]:
+        uncompressed = self.attributes & CODEC_MASK == Codec.NONE
+        return self.is_dropped, uncompressed, bool(self.attributes & LOG_APPEND_TIME_BIT)
 
 
 def stretches_of_span(
-    data: Bytes, *, partition: int, base_offset: int, append_ms: int, decompressed_bytes_max: int
+    data: Bytes,
+    *,
+    partition: int,
+    base_offset: int,
+    append_ms: int,
+    decompressed_bytes_max: int,
+    aborted: Sequence[AbortedRange] = (),
 ) -> Iterator[Stretch]:
-    """The whole batches of a WAL span, in order. `append_ms` is the span's: -1 if the producer's times count.
+    """The whole batches of a WAL span, in order. `append_ms` is the span's: -1 if the producer's times count. Markers,
+    and batches of `aborted` transactions, are stretches without rows.
 
     Raises CorruptBatch if `data` is not a sequence of batches: their lengths must fit, their contents need not.
     """
     span = _Span(memoryview(data), partition, append_ms, decompressed_bytes_max)
-    for batches in _side_by_side(_placed(span.data, base_offset)):
-        yield from span.stretches(batches)
+    for batches in _side_by_side(_placed(span.data, base_offset, aborted)):
+        if batches[0].is_dropped:
+            yield Stretch(partition=partition, source=0, rows=_NO_ROWS, last_offset=batches[-1].last_offset)
+        else:
+            yield from span.stretches(batches)
 
 
 def raw_stretch(batch: Bytes, *, partition: int, base_offset: int, append_ms: int = -1) -> Stretch:
@@ -131,7 +147,7 @@ def times_are_storable(rows: pa.RecordBatch) -> bool:
     return len(times) == 0 or bool(times.min() >= TIMESTAMP_MS_MIN and times.max() <= TIMESTAMP_MS_MAX)
 
 
-def _placed(data: memoryview, base_offset: int) -> Iterator[_Placed]:
+def _placed(data: memoryview, base_offset: int, aborted: Sequence[AbortedRange]) -> Iterator[_Placed]:
     at = 0
     while at < len(data):
         header = read_header(data, at)
@@ -139,8 +155,16 @@ def _placed(data: memoryview, base_offset: int) -> Iterator[_Placed]:
         if not at + HEADER_BYTES <= end <= len(data) or header.last_offset_delta < 0:
             raise CorruptBatch(f"the bytes at {at} are no record batch: read the whole span, from its beginning")
         last_offset = base_offset + header.last_offset_delta
-        yield _Placed(at, end, base_offset, last_offset, header.attributes)
+        is_dropped = header.is_transactional and (header.is_control or _is_aborted(header, base_offset, aborted))
+        yield _Placed(at, end, base_offset, last_offset, header.attributes, is_dropped)
         at, base_offset = end, last_offset + 1
+
+
+def _is_aborted(header: BatchHeader, base_offset: int, aborted: Sequence[AbortedRange]) -> bool:
+    return any(
+        each.producer_id == header.producer_id and each.first_offset <= base_offset < each.last_offset
+        for each in aborted
+    )
 
 
 def _side_by_side(batches: Iterator[_Placed]) -> Iterator[list[_Placed]]:

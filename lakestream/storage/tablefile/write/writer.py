@@ -77,7 +77,7 @@ def write_table_file(
 
 
 class TableFileWriter:
-    """Add stretches in order of partition and offset, then close. A file has at least one row."""
+    """Add stretches in order of partition and offset, then close. A file without rows stands for holes alone."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class TableFileWriter:
         if self._rows:
             self._close_group()
         if self._parquet is None:
-            raise UnstorableRows("a table file needs at least one row: write none where there are no records")
+            self._parquet = self._opened(self._schema.empty_table())
         values = {} if self._typed is None else {VALUES_KEY: rules}
         self._parquet.add_key_value_metadata({FOOTER_KEY: pack_runs(self._groups)} | values)
         self._out.hold()
