@@ -10,6 +10,7 @@ import httpx
 
 from lakestream.model.errors import InvalidRequest, NotFound, Unavailable
 from lakestream.model.place import FileSpan, Span
+from lakestream.model.transaction import AbortedRange
 from lakestream.world.clock import Clock
 
 ANSWER_SECONDS_MAX = 30.0
@@ -45,6 +46,8 @@ class SpansOfRange:
     spans: tuple[Span | FileSpan, ...]
     inline: Mapping[Span, bytes]
     """The bytes of the spans that lie in no object."""
+    aborted: tuple[AbortedRange, ...]
+    """Aborted transactions whose records lie in the spans of the WAL."""
 
 
 class GatewayLogs:
@@ -68,16 +71,18 @@ class GatewayLogs:
         """All spans that hold offsets in [start, end). Raises NotFound, Unavailable."""
         spans: list[Span | FileSpan] = []
         inline: dict[Span, bytes] = {}
+        aborted: dict[AbortedRange, None] = {}
         at, log_start = start, 0
         while at < end:
             found = await self._ask(f"{_path(topic)}/spans", partition=partition, start=at, end=end)
             log_start = found["start"]
             spans += [_span(one) for one in found["spans"]]
             inline |= {Span(**_fields(one)): base64.b64decode(one["data"]) for one in found["spans"] if "data" in one}
+            aborted |= {AbortedRange(**one): None for one in found["aborted"]}
             if found["until"] <= at:
                 break
             at = found["until"]
-        return SpansOfRange(log_start=log_start, spans=tuple(spans), inline=inline)
+        return SpansOfRange(log_start=log_start, spans=tuple(spans), inline=inline, aborted=tuple(aborted))
 
     async def span_at_time(self, topic: str, partition: int, timestamp_ms: int) -> Span | FileSpan | None:
         """The first span with a record of this time or a later one. Raises NotFound, Unavailable."""

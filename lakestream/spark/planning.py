@@ -86,7 +86,7 @@ class ReadPlanner:
                 found = await self._logs.spans(log.topic, number, range.start, range.end)
             now = Extent(found.log_start, max(found.log_start, range.end))
             left = self.readable(replace(log, extents={number: now}), number, range.start, range.end)
-            return RangeToRead(number, left.start, left.end, found.spans, found.inline)
+            return RangeToRead(number, left.start, left.end, found.spans, found.inline, found.aborted)
 
         wanted = [(number, range) for number, range in sorted(ranges.items()) if range.start < range.end]
         found = await asyncio.gather(*(spans_of(number, range) for number, range in wanted))
@@ -110,7 +110,7 @@ class ReadPlanner:
         columns = shown_columns(TopicContract.from_text(log.contract), (OFFSET, TIMESTAMP))
         start, end = max(span.base_offset, log.extents[number].start), span.last_offset + 1
         found = await self._logs.spans(log.topic, number, start, end)
-        whole = RangeToRead(number, start, end, found.spans, found.inline)
+        whole = RangeToRead(number, start, end, found.spans, found.inline, found.aborted)
         source = self.row_source(log, columns)
         return await asyncio.to_thread(_first_at_time, source, whole, timestamp_ms)
 
@@ -154,6 +154,7 @@ def _joined(pieces: Sequence[RangeToRead]) -> RangeToRead:
         end=pieces[-1].end,
         spans=tuple(span for piece in pieces for span in piece.spans),
         inline={span: data for piece in pieces for span, data in piece.inline.items()},
+        aborted=pieces[0].aborted,
     )
 
 
@@ -166,6 +167,6 @@ def _pieces(one: RangeToRead, task_bytes: int) -> Iterator[RangeToRead]:
         inline = {span: one.inline[span]} if isinstance(span, Span) and span in one.inline else {}
         step = max(1, -(-(until - at) // parts))
         while at < until:
-            yield RangeToRead(one.number, at, min(at + step, until), (span,), inline)
+            yield RangeToRead(one.number, at, min(at + step, until), (span,), inline, one.aborted)
             at += step
         at = until

@@ -22,6 +22,7 @@ from lakestream.contract.values.composing import RowComposer
 from lakestream.contract.values.restoring import ContractRestorer
 from lakestream.model.errors import LakestreamError, ObjectMissing, Unavailable
 from lakestream.model.place import FileSpan, Span
+from lakestream.model.transaction import AbortedRange
 from lakestream.spark.gateway_logs import GatewayLogs
 from lakestream.spark.inline_objects import WithInline
 from lakestream.spark.pulling import Push, pulled
@@ -61,6 +62,8 @@ class RangeToRead(NamedTuple):
     spans: tuple[Span | FileSpan, ...]
     inline: Mapping[Span, bytes] = {}
     """The bytes of the spans that lie in no object."""
+    aborted: tuple[AbortedRange, ...] = ()
+    """Aborted transactions whose records lie in the spans of the WAL. They are not read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +174,7 @@ class _RangeReader:
                 f"offsets {self._at} to {found.log_start - 1} of partition {one.number} of topic "
                 f"'{self._source.topic}' were deleted since the query was planned. Run the query again"
             ) from missing
-        return one._replace(start=self._at, spans=found.spans, inline=found.inline)
+        return one._replace(start=self._at, spans=found.spans, inline=found.inline, aborted=found.aborted)
 
     async def _read(self, one: RangeToRead) -> None:
         for in_table, together in groupby(one.spans, key=lambda span: isinstance(span, FileSpan)):
@@ -200,14 +203,14 @@ class _RangeReader:
                 blocks = Blocks(wanted, WithInline(self._objects, one.inline), group)
                 for together in joinable(wanted):
                     piece = await blocks.piece(together)
-                    for inner in await self._threads.run(self._decoded, piece, one.end):
+                    for inner in await self._threads.run(self._decoded, piece, one):
                         await self._pass_on(one, inner)
         except BaseExceptionGroup as errors:
             raise _innermost(errors) from None
 
-    def _decoded(self, piece: Piece, end: int) -> list[pa.RecordBatch]:
-        stretches = (one for one in stretches_of(piece) if one.rows.column("offset")[0].as_py() < end)
-        return [self._shape.of_stretch(one) for one in stretches]
+    def _decoded(self, piece: Piece, range: RangeToRead) -> list[pa.RecordBatch]:
+        stretches = stretches_of(piece, range.aborted)
+        return [self._shape.of_stretch(one) for one in stretches if one.rows.column("offset")[0].as_py() < range.end]
 
     async def _pass_on(self, one: RangeToRead, inner: pa.RecordBatch) -> None:
         """Push the rows within the range."""

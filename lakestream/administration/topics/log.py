@@ -18,8 +18,9 @@ from lakestream.contract.topic.topic_contract import TopicContract
 from lakestream.contract.topic.value_config import value_config_of
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.errors import Unavailable, UnknownPartition
-from lakestream.model.place import FileSpan, Span, Tail, is_inline
+from lakestream.model.place import FileSpan, Span, is_inline
 from lakestream.model.topic import PartitionId, Topic
+from lakestream.model.transaction import AbortedRange
 
 SPANS_MAX = 2_000
 """The most spans of one answer. A partition that no pipeline compacts gathers many."""
@@ -31,7 +32,7 @@ LOOKS_MAX = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionExtents:
-    """Offsets [start, end) of a partition that can be read."""
+    """Offsets [start, end) of a partition that can be read: no open transaction has records below the end."""
 
     number: int
     start: int
@@ -58,6 +59,8 @@ class SpansFound:
     spans: tuple[Span | FileSpan, ...]
     inline: Mapping[Span, bytes]
     """The bytes of the spans that lie in the metadata store, which their readers cannot reach."""
+    aborted: tuple[AbortedRange, ...]
+    """Aborted transactions whose records lie in the spans of the WAL."""
 
 
 class TopicLogs:
@@ -77,7 +80,7 @@ class TopicLogs:
             topic=topic,
             objects_url=self._objects_url,
             partitions=tuple(
-                PartitionExtents(number=number, start=tails[id].tail.log_start, end=_readable_end(tails[id].tail))
+                PartitionExtents(number=number, start=tails[id].tail.log_start, end=tails[id].tail.last_stable)
                 for number, id in enumerate(topic.partitions)
                 if id in tails  # otherwise it was deleted between the two reads
             ),
@@ -91,14 +94,21 @@ class TopicLogs:
             view = (await self._store.views([ask]))[0]
             if view is None:
                 raise _unknown_partition(name, number)
-            stable = _readable_end(view.tail)
+            stable = view.tail.last_stable
             goal = min(end, stable)
             within = [span for span in view.spans if span.base_offset < goal]
             spans = _with_bounded_inline(within)
             is_whole = len(spans) == len(within) and (len(within) < len(view.spans) or len(within) < SPANS_MAX)
             until = goal if is_whole else min(goal, spans[-1].last_offset + 1)
             if (inline := await self._inline(spans)) is not None:
-                return SpansFound(start=view.tail.log_start, end=stable, until=until, spans=tuple(spans), inline=inline)
+                return SpansFound(
+                    start=view.tail.log_start,
+                    end=stable,
+                    until=until,
+                    spans=tuple(spans),
+                    inline=inline,
+                    aborted=view.aborted,
+                )
         raise Unavailable(f"the newest records of topic '{name}' are being moved: ask again")
 
     async def span_at_time(self, name: str, number: int, timestamp_ms: int) -> Span | FileSpan | None:
@@ -129,10 +139,6 @@ class TopicLogs:
         metadata = {} if pointer is None else (await self._files.read(pointer.metadata_location)).metadata
         contract = await next_contract(metadata.get("properties") or {}, config, self._growing)
         return (await self._growing.with_registered(contract, config)).as_written
-
-
-def _readable_end(tail: Tail) -> int:
-    return tail.next_offset
 
 
 def _with_bounded_inline(spans: Sequence[Span | FileSpan]) -> list[Span | FileSpan]:

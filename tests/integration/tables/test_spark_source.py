@@ -69,6 +69,26 @@ def test_rows_of_table_files_and_of_the_wal_are_the_consumers_records(spark: Spa
     assert records_of(source(spark, lake, "raw")) == consumed(lake, "raw", PARTITIONS)
 
 
+def test_aborted_and_open_transactions_give_no_rows(spark: SparkSession, lake: RunningLake) -> None:
+    lake.create("transacted", 1)
+    writer = Producer({"bootstrap.servers": lake.kafka, "transactional.id": "source"})
+    writer.init_transactions(60)
+    for number in range(4):
+        writer.begin_transaction()
+        for which in "ab":
+            writer.produce("transacted", f"{number}{which}".encode(), partition=0)
+        assert writer.flush(60) == 0
+        if number == 1:
+            writer.commit_transaction(60)
+            lake.compact()  # numbers 0 and 1 are in the table, 2 is in the WAL, 3 stays open
+        elif number < 3:
+            writer.abort_transaction(60)
+    assert [record[3] for record in records_of(source(spark, lake, "transacted"))] == [b"1a", b"1b"]
+    writer.commit_transaction(60)
+    found = [record[3] for record in records_of(source(spark, lake, "transacted"))]
+    assert found == [b"1a", b"1b", b"3a", b"3b"]
+
+
 def test_options_choose_offsets_partitions_and_columns(spark: SparkSession, lake: RunningLake) -> None:
     lake.create("chosen", PARTITIONS)
     lake.produce("chosen", [b"old %d" % n for n in range(200)])

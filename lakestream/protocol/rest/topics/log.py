@@ -63,6 +63,7 @@ async def _spans(logs: TopicLogs, request: Request) -> dict[str, Any]:
         "end": found.end,
         "until": found.until,
         "spans": [_span_json(span, found.inline) for span in found.spans],
+        "aborted": [one._asdict() for one in found.aborted],
     }
 
 
