@@ -91,10 +91,17 @@ class Audit:
     def _check_tail(self, seen: Seen) -> None:
         partition, tail = seen.partition, seen.view.tail
         before = self._tails.get(partition, tail)
-        rises = all(now >= then for now, then in zip(tail, before, strict=True))
+        rises = all(
+            now >= then
+            for now, then in zip(
+                (tail.log_start, tail.next_offset, tail.tabled_until, tail.last_stable),
+                (before.log_start, before.next_offset, before.tabled_until, before.last_stable),
+                strict=True,
+            )
+        )
         self._verdict.holds(rises, "the tail never falls", partition, before, "then", tail)
         self._verdict.holds(0 <= tail.log_start <= tail.next_offset, "log_start <= next_offset", partition, tail)
-        self._verdict.holds(tail.tabled_until <= tail.next_offset, "tabled_until <= next_offset", partition, tail)
+        self._verdict.holds(tail.tabled_until <= tail.last_stable, "tabled_until <= last_stable", partition, tail)
         by_retention = seen.topic.name in self._retained
         start_max = tail.next_offset if by_retention else self._deletions_asked.get(partition, 0)
         self._verdict.holds(tail.log_start <= start_max, "records go only when asked", partition, tail, start_max)
