@@ -47,7 +47,7 @@ def test_a_person_makes_a_topic_follows_its_tail_and_asks_its_table(up: Up, brow
     with visitor(browser, f"http://{up.http}") as (page, complaints):
         page.goto("/console/topics")
         page.get_by_role("link", name="New topic").click()
-        page.get_by_label("Name").fill("orders")
+        page.get_by_label("Name").fill("browsed")
         page.get_by_label("How fresh its table is").select_option("1s")
         page.get_by_role("button", name="Create").click()
         expect(page.get_by_text("begins empty")).to_be_visible()
@@ -55,10 +55,10 @@ def test_a_person_makes_a_topic_follows_its_tail_and_asks_its_table(up: Up, brow
         expect(page.get_by_text("There is nothing at or after this place")).to_be_visible()
 
         page.get_by_role("button", name="Live tail").click()
-        produce(up, "orders", 40)
+        produce(up, "browsed", 40)
         expect(page.locator("#records tr")).to_have_count(40, timeout=PATIENCE_MS)
         expect(page.locator("#records tr").first).to_contain_text("SKU-100")
-        compact(up, "orders")
+        compact(up, "browsed")
         page.reload()
         expect(page.locator("#records .tag.table").first).to_be_visible()
         picture(page, "records")
@@ -68,7 +68,7 @@ def test_a_person_makes_a_topic_follows_its_tail_and_asks_its_table(up: Up, brow
         picture(page, "table")
 
         page.get_by_role("navigation", name="Main").get_by_role("link", name="SQL").click()
-        page.get_by_label("One query").fill("SELECT sku, sum(quantity) AS sold FROM orders GROUP BY sku ORDER BY sku")
+        page.get_by_label("One query").fill("SELECT sku, sum(quantity) AS sold FROM browsed GROUP BY sku ORDER BY sku")
         page.keyboard.press("Control+Enter")
         expect(page.locator("#rows")).to_contain_text("SKU-300", timeout=PATIENCE_MS)
         picture(page, "sql")

@@ -12,6 +12,7 @@ import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
+from lakestream.model.place import Tail
 from lakestream.table.upkeep.dropped_jobs import DROPPED_KEPT_MS
 from tests.integration.tables.dying_pipeline import open_site, work
 from tests.unit.compaction.site import TTL_MS, Site, rows
@@ -88,7 +89,7 @@ async def settle_and_check(site: Site) -> None:
         assert [(row["__partition"], row["__offset"]) for row in await site.table(topic, branch)] == expected
     for partition in topic.partitions:
         assert [row["offset"] for row in await site.read(partition)] == list(range(LOG_START, LOG_END))
-        assert (await site.view(partition)).tail == (LOG_START, LOG_END, LOG_END)
+        assert (await site.view(partition)).tail == Tail(LOG_START, LOG_END, LOG_END)
     there, referred = await site.keys("tables/"), await site.referred(topic)
     living = {key.rpartition("/")[0] for key in there if key.endswith(".parquet")}
     ledgers = {f"{folder}/ledger.json" for folder in living}

@@ -85,7 +85,7 @@ def test_files_with_deleted_rows_stay_as_they_are(spark: SparkSession, lake: Run
     (deletes,) = stranger.sql("SELECT count(*) FROM {t}.delete_files")
     assert deletes[0] == 1
     files = files_of(lake, "deletes")
-    assert lake.merge().files == 7
+    lake.merge()
     assert files_of(lake, "deletes")[1:] == files[7:]
     assert len(main_of(lake, "deletes")) == 79
     assert len(consumed(lake.kafka, "deletes", partitions=1, count=80)) == 80

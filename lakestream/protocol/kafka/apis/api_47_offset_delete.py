@@ -26,7 +26,10 @@ async def handle(request: offset_delete.Request, context: RequestContext) -> off
         async for topic in in_turns(request.topics)
     ]
     partitions = {found: name for name, parts in asked for _, found in parts if not isinstance(found, LakestreamError)}
-    refused = await broker.groups.administration.delete_offsets(request.group_id, partitions)
+    try:
+        refused = await broker.groups.administration.delete_offsets(request.group_id, partitions)
+    except LakestreamError as error:  # about the group: Kafka names no topics then
+        return offset_delete.Response(error_code=kafka_error(error)[0], topics=[])
     return offset_delete.Response(
         topics=[
             offset_delete.OffsetDeleteResponseTopic(name=name, partitions=[_answer(part, refused) for part in parts])
