@@ -20,7 +20,7 @@ async def handle(request: describe.Request, context: RequestContext) -> describe
     by_user: dict[str, list[Credential]] = {}
     for credential in authorizer.credentials:
         by_user.setdefault(credential.user, []).append(credential)
-    counts = Counter(each.name for each in request.users) if request.users else Counter(by_user)
+    counts = Counter(each.name for each in request.users) if request.users else Counter(by_user.keys())
     return describe.Response(results=[_result(name, by_user.get(name, []), counts[name]) for name in counts])
 
 
