@@ -72,7 +72,7 @@ def _an_unanswered_commit_may_land_at_any_time(patch: pytest.MonkeyPatch) -> Non
 
 
 GROUP_MUTANTS: Mapping[str, Mutant] = {
-    "an old coordinator may commit": Mutant("groups zombies", _an_old_coordinator_may_commit, "groups"),
+    "an old coordinator may commit": Mutant("groups zombies", _an_old_coordinator_may_commit, "groups", 71),
     "an old coordinator may save": Mutant("groups zombies", _an_old_coordinator_may_save, "groups"),
     "a claim keeps the epoch": Mutant("groups zombies", _a_claim_keeps_the_epoch, "groups"),
     "nobody is given up": Mutant("groups crashes", _nobody_is_given_up, "groups"),
