@@ -3,7 +3,7 @@
 made -> acked at an offset -> seen there, always the same bytes -> all of it once more at the end
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -65,6 +65,11 @@ class Ledger:
         self._acks: dict[Place, Ack] = {}
         self._placed: dict[tuple[PartitionId, str, int], int] = {}
         self._refused: set[tuple[str, int]] = set()
+        self._deleted: Mapping[PartitionId, int] = {}
+
+    def know_deletions(self, asked: Mapping[PartitionId, int]) -> None:
+        """`asked`: by partition, the offset below which someone asked to delete, whenever one looks."""
+        self._deleted = asked
 
     def made(self, batch: bytes, made: Made, records: Sequence[Sent]) -> None:
         self._made[identity(batch)] = made
@@ -92,8 +97,9 @@ class Ledger:
         if made is not None:
             return self._seen_as_sent(partition, topic, index, batch, made)
         rows = rows_of(batch)
-        dense = [row.offset for row in rows] == list(range(batch.header.base_offset, batch.last_offset + 1))
-        self._verdict.holds(dense, "a log without markers has no holes", partition, batch.header)
+        absent = {*range(batch.header.base_offset, batch.last_offset + 1)} - {row.offset for row in rows}
+        gone = all(offset < self._deleted.get(partition, 0) for offset in absent)
+        self._verdict.holds(gone, "a log without markers lacks only deleted records", partition, batch.header)
         return self.seen_rows(partition, topic, index, rows)
 
     def seen_rows(self, partition: PartitionId, topic: str, index: int, rows: Sequence[Row]) -> list[Read]:

@@ -132,6 +132,7 @@ class World:
             "sqlite://:memory:", clock=self._clock, ids=ids, one_thread=lambda _: InlineThreads()
         )
         self._witness = Witness(self._store, self._objects, self._clock, self._verdict, self._trace)
+        self._ledger.know_deletions(self._witness.deletions_asked)
         self._audit = Audit(self._store, self._objects, self._verdict, self._witness.deletions_asked, self._retained)
         self._site = Site(
             scenario=self._scenario,
