@@ -54,9 +54,16 @@ class Cluster:
 
     def grant(self, *acls: Acl) -> None:
         self.service.run(self._authorizer.add_acls(acls, by=ROOT))
+        self._tell_everyone()
 
     def revoke(self) -> None:
         self.service.run(self._authorizer.remove_acls([AclFilter(host=CALLER), AclFilter(host="*")], by=ROOT))
+        self._tell_everyone()
+
+    def _tell_everyone(self) -> None:
+        """Other brokers would hear of the change within a second."""
+        for broker in self.service.local.brokers:
+            self.service.run(broker.authorizer.refresh())
 
     def administrator(self) -> WireClient:
         return WireClient(self.address, source=ADMINISTRATOR)
