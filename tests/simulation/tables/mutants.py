@@ -118,11 +118,11 @@ TABLE_MUTANTS: Mapping[str, Mutant] = {
     "the pointer moves and the places stay": Mutant("tables calm", _the_pointer_moves_and_the_places_stay, "tables"),
     "the places move and the pointer stays": Mutant("tables calm", _the_places_move_and_the_pointer_stays, "tables"),
     "a repeated commit is not recognised": Mutant(
-        "tables lossy store", _a_repeated_commit_is_not_recognised, "tables", 484
+        "tables lossy store", _a_repeated_commit_is_not_recognised, "tables", 636
     ),
     "a dropped job may be committed": Mutant("tables zombies", _a_dropped_job_may_be_committed, "tables"),
     "an unanswered commit counts as refused": Mutant(
-        "tables lossy store", _an_unanswered_commit_counts_as_refused, "tables", 484
+        "tables lossy store", _an_unanswered_commit_counts_as_refused, "tables", 636
     ),
     "main is put where log is": Mutant("tables strangers", _main_is_put_where_log_is, "tables"),
     "files stand that lack a column": Mutant("tables calm", _files_stand_that_lack_a_column, "tables"),
