@@ -12,7 +12,7 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS)
 TWO_AT_A_TIME := --no-print-directory --jobs 2
 
-.PHONY: help setup setup-dev up demo test check style bench sim fuzz soak wheel clean
+.PHONY: help setup setup-dev up demo test check style bench sim fuzz soak wheel docs clean
 
 help:                       ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,8 +85,12 @@ soak: setup-dev             ## long runs: many seeds, many kills
 	@$(BIN)/python -m tests.fuzz.run --first 1000 --frames $(SOAK_FRAMES)
 	@LAKESTREAM_SOAK=1 $(BIN)/python -m pytest tests/integration tests/compat tests/engines
 
+docs: $(VENV)/.dev         ## build the documentation site into site/, and find broken links
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "open site/index.html"
+
 wheel: setup-dev            ## build the wheel into dist/
 	@$(BIN)/python -m build --wheel --outdir dist .
 
 clean:                      ## remove what was built here; data stays
-	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	@rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -14,7 +14,9 @@ def python_files(*folders: str) -> list[Path]:
 
 def text_files() -> list[Path]:
     """Everything that people read: code, documents, and what lies at the root."""
-    at_root = [path for path in ROOT.iterdir() if path.is_file() and path.suffix in TEXT_SUFFIXES]
+    at_root = [
+        path for path in ROOT.iterdir() if path.is_file() and path.suffix in TEXT_SUFFIXES and path.name != ".git"
+    ]
     return [*at_root, *(path for path in _below((*CODE, "docs")) if path.suffix in TEXT_SUFFIXES)]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lakestream.cli import access_reference, metrics_reference
+from lakestream.cli import access_reference, command_reference, error_reference, metrics_reference
 from lakestream.protocol.kafka import reference
 from lakestream.settings import describe
 
@@ -15,6 +15,8 @@ PAGES: dict[str, tuple[Callable[[], str], str]] = {
     "settings.md": (describe.reference_page, "lakestream settings --markdown"),
     "kafka.md": (reference.reference_page, "python -m lakestream.protocol.kafka.reference"),
     "access.md": (access_reference.reference_page, "python -m lakestream.cli.access_reference"),
+    "cli.md": (command_reference.reference_page, "python -m lakestream.cli.command_reference"),
+    "errors.md": (error_reference.reference_page, "python -m lakestream.cli.error_reference"),
     "metrics.md": (metrics_reference.reference_page, "python -m lakestream.cli.metrics_reference"),
 }
 
