@@ -14,8 +14,8 @@ from lakestream.administration.processes import BrokerStatus, LiveProcesses
 from lakestream.administration.wal import WalAtRest, WalStatus
 from lakestream.metadata.store import MetadataStore, PartitionSize
 from lakestream.model.broker import LiveBroker
+from lakestream.model.configs.profile import FlushCost
 from lakestream.model.place import Tail
-from lakestream.model.profile import FlushCost
 from lakestream.model.topic import PartitionId, Topic
 
 

@@ -13,8 +13,8 @@ from lakestream.administration.pipeline import Pipelines, PipelineState
 from lakestream.broker.losses import Loss
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import LiveBroker
+from lakestream.model.configs.profile import FlushCost, Profile
 from lakestream.model.errors import LakestreamError
-from lakestream.model.profile import FlushCost, Profile
 
 PIPELINE = "pipeline"
 """The name of this part among those that may be ready or not."""

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from lakestream.access.authorizer import AccessPolicy, Authorizer
 from lakestream.access.logins import Logins
+from lakestream.access.quotas import Quotas
 from lakestream.broker.cluster import Cluster
 from lakestream.broker.directory import Directory
 from lakestream.broker.fetch import Fetching, FetchMetrics
@@ -30,7 +31,7 @@ from lakestream.contract.values.checking.checks import ValueChecks
 from lakestream.metadata.open import is_embedded
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerSpec
-from lakestream.model.profile import Profile
+from lakestream.model.configs.profile import Profile
 from lakestream.storage.cache.segment_cache import CacheMetrics, SegmentCache
 from lakestream.storage.garbage.duties import Duties, GarbageLimits, GarbageMetrics
 from lakestream.storage.index.index import Index
@@ -93,6 +94,7 @@ class Broker:
     groups: Groups
     authorizer: Authorizer
     logins: Logins
+    quotas: Quotas
     transactions: Transactions
     transaction_expiry: TransactionExpiry
     tasks: Tasks
@@ -104,6 +106,7 @@ class Broker:
         self.directory.follow()
         if self.limits.access.is_needed:
             await self.authorizer.start()
+        await self.quotas.start()
         self.wal.start()
         self.moving.start()
         self.wakeups.start()
@@ -254,6 +257,7 @@ async def build_broker(
         ),
         authorizer=authorizer,
         logins=Logins(authorizer, await _secret(limits.access, store), clock=clock, ids=ids, threads=threads),
+        quotas=Quotas(store, clock, tasks),
         tasks=tasks,
     )
 

@@ -14,8 +14,8 @@ from prometheus_client import CollectorRegistry, GCCollector, Histogram, Platfor
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from lakestream.model.configs.profile import FlushCost, Profile
 from lakestream.model.group import PartitionLag
-from lakestream.model.profile import FlushCost, Profile
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _BYTES = tuple(float(4**power) for power in range(5, 14))
@@ -40,6 +40,7 @@ _COUNTERS = {
     "garbage_objects": "Objects without a fate that were given up and deleted.",
     "connections_opened": "Connections accepted.",
     "connections_refused": "Connections closed at once because too many were open.",
+    "throttled_connections": "Times a connection had to be silent because its user or client id had used up a quota.",
     "response_bytes": "Bytes of answers handed to sockets.",
 }
 
@@ -162,6 +163,9 @@ class Metrics(Collector):
 
     def request_failed(self, api: str, code: int) -> None:
         self._request_errors[api, code] += 1
+
+    def client_throttled(self) -> None:
+        self._counts["throttled_connections"] += 1
 
     def responses_sent(self, response_bytes: int) -> None:
         self._counts["response_bytes"] += response_bytes

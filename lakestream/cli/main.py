@@ -43,6 +43,7 @@ COMMANDS = (
     "doctor",
     "user",
     "acl",
+    "quota",
     "settings",
     "segment",
 )

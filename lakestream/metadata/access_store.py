@@ -1,14 +1,15 @@
-"""AccessStore: the metadata store's verbs for ACLs and credentials, each of them one transaction."""
+"""AccessStore: the metadata store's verbs for ACLs, credentials and quotas, each of them one transaction."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from lakestream.model.acl import Acl, AclFilter
 from lakestream.model.credential import Credential, Mechanism
+from lakestream.model.quota import Quota, QuotaChange
 
 
 class AccessView(NamedTuple):
-    """All ACLs and credentials as of one moment. `version` rises with every change to any of them."""
+    """All ACLs and credentials as of one moment. `version` rises with every change to any of them, and to any quota."""
 
     version: int
     acls: tuple[Acl, ...]
@@ -38,4 +39,10 @@ class AccessStore(Protocol):
 
     async def remove_credential(self, user: str, mechanism: Mechanism) -> None:
         """Raises UnknownUser."""
+        ...
+
+    async def quotas(self) -> tuple[Quota, ...]: ...
+
+    async def change_quotas(self, changes: Sequence[QuotaChange]) -> None:
+        """All of them, in their order. Raises TooManyQuotas."""
         ...

@@ -291,7 +291,7 @@ CREATE TABLE group_offset (
 );
 CREATE INDEX group_offset_by_topic ON group_offset (topic_id);
 
--- The one row that every change to ACLs and credentials raises, first of all. Written: by administrators. Read: by every
+-- The one row that every change to ACLs, credentials and quotas raises, first of all. Written: by administrators. Read: by every
 -- process when anything was committed.
 CREATE TABLE access_version (
     only_row                   smallint NOT NULL PRIMARY KEY,  -- always 1
@@ -320,6 +320,15 @@ CREATE TABLE credential (
     stored_key                 bytea    NOT NULL,
     server_key                 bytea    NOT NULL,
     PRIMARY KEY (user_name, mechanism)
+);
+
+-- How much a user or a client may ask of a broker. Written: by administrators. Read: as acl.
+CREATE TABLE quota (
+    user_name                  text     NOT NULL,              -- a name behind '='; '*' all others; '' not by user
+    client_id                  text     NOT NULL,              -- the same for client ids
+    kind                       text     NOT NULL,              -- Kafka's name
+    per_second                 double precision NOT NULL,
+    PRIMARY KEY (user_name, client_id, kind)
 );
 
 -- A transactional id: its producer, and the state of its transaction; until idle for a week. Written: by its producer, by

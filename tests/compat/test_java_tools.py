@@ -183,3 +183,12 @@ def test_kafka_cluster_prints_a_stable_id(java: Java, bootstrap: str) -> None:
     first, second = (java.tool(CLUSTER, "cluster-id", "--bootstrap-server", bootstrap)["out"] for _ in range(2))
     assert re.match(r"Cluster ID: \S+", first)
     assert first == second
+
+
+def test_kafka_configs_sets_shows_and_removes_quotas(run: Run) -> None:
+    entity = ("--entity-type", "users", "--entity-name", f"user-{uuid.uuid4().hex[:12]}")
+    run(CONFIGS, *entity, "--alter", "--add-config", "producer_byte_rate=1048576,request_percentage=200")
+    described = run(CONFIGS, *entity, "--describe")
+    assert "producer_byte_rate=1048576.0" in described and "request_percentage=200.0" in described
+    run(CONFIGS, *entity, "--alter", "--delete-config", "producer_byte_rate,request_percentage")
+    assert "producer_byte_rate" not in run(CONFIGS, *entity, "--describe")

@@ -19,7 +19,7 @@ from pathlib import Path
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic
 
-from lakestream.model.profile import PROFILE, Profile
+from lakestream.model.configs.profile import PROFILE, Profile
 from tests.ports import free_address
 
 from .up_process import Up

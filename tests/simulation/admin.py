@@ -13,8 +13,8 @@ from lakestream.broker.broker import Broker
 from lakestream.broker.topics import HIGH_WATERMARK, NewTopic
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
+from lakestream.model.configs.profile import PROFILE, Profile
 from lakestream.model.errors import LakestreamError, TopicExists, UnknownTopic
-from lakestream.model.profile import PROFILE, Profile
 
 from .network import Disconnected
 from .site import Site

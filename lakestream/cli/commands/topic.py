@@ -10,10 +10,10 @@ from lakestream.cli.client.topic_table import table_of_topic
 from lakestream.cli.failures import WrongUse
 from lakestream.cli.options import AsJson, Config, Http, Kafka, SetValues, http_address, kafka_address, pair
 from lakestream.cli.output import print_json, print_table, say
+from lakestream.model.configs.profile import DEFAULT_PROFILE, PROFILE, Profile
 from lakestream.model.configs.topic_config import drops_its_table
 from lakestream.model.configs.value_configs import waiver
 from lakestream.model.configs.without_effect import NO_EFFECT
-from lakestream.model.profile import DEFAULT_PROFILE, PROFILE, Profile
 
 app = typer.Typer(no_args_is_help=True, help="Create, list, describe, alter and delete topics.")
 

@@ -1,4 +1,4 @@
-"""The verbs of ACLs and credentials. Every change raises the version, which is how processes notice.
+"""The verbs of ACLs, credentials and quotas. Every change raises the version, which is how processes notice.
 
 Every change begins by updating the version's row, so that changes run one after another.
 """
@@ -6,12 +6,14 @@ Every change begins by updating the version's row, so that changes run one after
 from collections.abc import Sequence
 
 from lakestream.metadata.access_store import AccessView
+from lakestream.metadata.verbs.quotas import apply_change, quota_of
 from lakestream.metadata.verbs.running import Verbs, reads, transacts
 from lakestream.metadata.verbs.steps import Row, Steps, all_rows, changed, for_each, one_row
 from lakestream.metadata.verbs.wording import Wording
 from lakestream.model.access import Operation, ResourceType
 from lakestream.model.acl import ACLS_MAX, Acl, AclFilter, Pattern, Permission, TooManyAcls
 from lakestream.model.credential import Credential, Mechanism, UnknownUser
+from lakestream.model.quota import QUOTAS_MAX, Quota, QuotaChange, TooManyQuotas
 
 _ALL_OPERATIONS = 2
 """Kafka's number."""
@@ -102,6 +104,20 @@ class AccessVerbs(Verbs):
         )
         if not removed:
             raise UnknownUser(f"there is no user '{user}' with a password for {mechanism.wire_name}")
+
+    @reads
+    def quotas(self) -> Steps[tuple[Quota, ...]]:
+        rows = yield from all_rows("SELECT user_name, client_id, kind, per_second FROM quota ORDER BY 1, 2, 3")
+        return tuple(map(quota_of, rows))
+
+    @transacts
+    def change_quotas(self, changes: Sequence[QuotaChange]) -> Steps[None]:
+        yield from _raise_version()
+        for change in changes:
+            yield from apply_change(change)
+        (count,) = yield from one_row("SELECT count(*) FROM quota")
+        if count > QUOTAS_MAX:
+            raise TooManyQuotas(f"there are {QUOTAS_MAX} quotas: use defaults instead of single names")
 
 
 def _version() -> Steps[int]:

@@ -73,14 +73,15 @@ class FrameGate(Protocol):
 
 
 class Request:
-    """A request and the place in the queue where its response will go. `body` and `context` are for the server's use. A
-    context refers to the broker, so this module cannot name its type."""
+    """A request and the place in the queue where its response will go. `body`, `context` and `busy_seconds` are for the
+    server's use. A context refers to the broker, so this module cannot name its type."""
 
     __slots__ = (
         "_at",
         "_frame",
         "body",
         "buffers",
+        "busy_seconds",
         "client_id",
         "context",
         "correlation_id",
@@ -102,6 +103,7 @@ class Request:
         self.body: Shape | None = None
         self.context: Any = None
         self.buffers: list[Buffer] = []
+        self.busy_seconds = 0.0
         self.done = False
         self.is_bare = False
 

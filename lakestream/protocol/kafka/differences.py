@@ -182,9 +182,11 @@ DIFFERENCES = (
         "become rows, and a row is the only copy of its record.",
     ),
     Difference(
-        "security and quotas",
-        "Nobody is asked who they are and everything is allowed; quotas do not exist. Listeners that other machines "
-        "can reach need `allow_insecure`.",
-        "Not built yet, and not to be exposed by accident.",
+        "quotas",
+        "Quotas of users and client ids bound bytes and request time at each broker. A client is told the wait after "
+        "the request that used up its quota, which is answered in full. Quotas by address and "
+        "`controller_mutation_rate` are refused. Listeners that other machines can reach need logins over TLS, or "
+        "`allow_insecure`.",
+        "A quota that nothing holds would be worse than none. `kafka.connections_per_address_max` bounds addresses.",
     ),
 )

@@ -9,7 +9,7 @@ exception that is not in the table is our own fault: the client gets UNKNOWN_SER
 from enum import IntEnum
 
 from lakestream.broker.groups import errors as groups
-from lakestream.model import acl, credential, errors
+from lakestream.model import acl, credential, errors, quota
 from lakestream.storage.records import errors as batches
 
 
@@ -170,6 +170,8 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     # Access.
     acl.InvalidAcl: KafkaError.INVALID_REQUEST,
     acl.TooManyAcls: KafkaError.POLICY_VIOLATION,
+    quota.InvalidQuota: KafkaError.INVALID_REQUEST,
+    quota.TooManyQuotas: KafkaError.POLICY_VIOLATION,
     credential.InvalidCredential: KafkaError.UNACCEPTABLE_CREDENTIAL,
     credential.UnknownUser: KafkaError.RESOURCE_NOT_FOUND,
     # Kinds: an exception of another room, or one without a row above, is answered by what its kind advises.

@@ -6,7 +6,8 @@ Ordering: a request starts when all earlier requests have started and those that
 leave in request order. One write carries all answers that are ready in a turn of the event loop.
 
 Backpressure: the session stops reading while a frame waits for room (InflightBytes) or too many requests are
-unanswered. It stops starting requests and sending answers while the client does not read.
+unanswered. It stops starting requests and sending answers while the client does not read. It neither reads nor starts
+anything while the client is silenced for a quota.
 """
 
 import asyncio
@@ -16,19 +17,14 @@ from functools import partial
 from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import Any, TypeGuard
 
-from lakestream.protocol.kafka.api import (
-    Api,
-    Later,
-    Response,
-    Started,
-    Starting,
-)
+from lakestream.protocol.kafka.api import Api, Later, Response, Started, Starting
 from lakestream.protocol.kafka.connection import Connection, Request, first_bytes
 from lakestream.protocol.kafka.entrance import Entrance
 from lakestream.protocol.kafka.failures import response_to_failure
 from lakestream.protocol.kafka.guards.judging import begin
 from lakestream.protocol.kafka.patience import Patience
 from lakestream.protocol.kafka.service import Service
+from lakestream.protocol.kafka.throttle import Throttle
 from lakestream.protocol.kafka.wire.errors import MalformedRequest, UnsupportedRequest
 from lakestream.protocol.kafka.wire.shapes import Shape
 
@@ -73,8 +69,9 @@ class Session(asyncio.BufferedProtocol):
         self._ended = False
         """The session takes and answers no more requests. The socket may still be sending."""
         self._gave_back = False
-        """Whether the session has given back its counted bytes, except those of running requests."""
+        """Whether counted bytes were given back, except those of running requests."""
         self._patience = Patience(service.limits, service.loop.time())
+        self._throttle = Throttle(service, on_over=self._proceed_soon)
 
     @property
     def host(self) -> str:
@@ -240,7 +237,7 @@ class Session(asyncio.BufferedProtocol):
         self._queue.extend(requests)
 
     def _read_or_pause(self) -> None:
-        may_read = not self._connection.is_held_back or self._draining
+        may_read = not (self._connection.is_held_back or self._throttle.is_silent) or self._draining
         if may_read == self._reading or self._ended:
             return
         self._reading = may_read
@@ -254,7 +251,7 @@ class Session(asyncio.BufferedProtocol):
     def _proceed(self) -> None:
         """Start the requests that may start, send the answers that are ready, read frames that there is room for."""
         while not self._ended:
-            while self._queue and self._busy is None and self._writing and not self._ended:
+            while self._queue and self._may_start:
                 self._start(self._queue.popleft())
             if self._connection.is_writable:
                 self._flush()
@@ -266,6 +263,15 @@ class Session(asyncio.BufferedProtocol):
         self._read_or_pause()
         if self._draining and not self._connection.outstanding:
             self._say_goodbye()
+
+    @property
+    def _may_start(self) -> bool:
+        return (
+            self._busy is None
+            and self._writing
+            and not self._ended
+            and (self._draining or not self._throttle.is_silent)
+        )
 
     def _proceed_soon(self) -> None:
         if not self._proceeding_soon:
@@ -310,7 +316,7 @@ class Session(asyncio.BufferedProtocol):
         return done
 
     def _call(self, api: Api, request: Request) -> Starting:
-        started = begin(api, request.body, request.context)
+        started = self._throttle.timed(request, lambda: begin(api, request.body, request.context))
         if not api.overlaps or not isinstance(started, Coroutine):
             return started
         running: Coroutine[Any, Any, Response] = started  # type: ignore[assignment]  # `start` does not overlap
@@ -364,6 +370,7 @@ class Session(asyncio.BufferedProtocol):
     # --- answers out
 
     def _answer(self, request: Request, response: Response) -> None:
+        self._throttle.charge(self._api(request), request, response)
         if not self._is_sent(response, request):
             return
         try:
@@ -373,6 +380,7 @@ class Session(asyncio.BufferedProtocol):
 
     async def _answer_in_turns(self, request: Request, response: Response) -> None:
         """Encode an answer in steps: an answer may have any length, and other connections must not wait for it."""
+        self._throttle.charge(self._api(request), request, response)
         if not self._is_sent(response, request):
             return
         try:

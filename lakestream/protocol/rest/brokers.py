@@ -10,7 +10,7 @@ import httpx
 from lakestream.administration.traffic import COUNTERS
 from lakestream.broker.losses import Loss
 from lakestream.model.broker import LiveBroker
-from lakestream.model.profile import FlushCost
+from lakestream.model.configs.profile import FlushCost
 from lakestream.protocol.rest.access.callers import CLUSTER_SECRET_HEADER
 from lakestream.protocol.rest.broker_pages.flushes import FLUSHES_PATH, read_flushes
 from lakestream.protocol.rest.broker_pages.losses import LOSSES_PATH, read_losses

@@ -18,6 +18,7 @@ from typing import Protocol
 
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.broker import BrokerLease
+from lakestream.model.configs.profile import Profile
 from lakestream.model.errors import (
     Fenced,
     LakestreamError,
@@ -28,7 +29,6 @@ from lakestream.model.errors import (
     Unavailable,
 )
 from lakestream.model.place import inline_id
-from lakestream.model.profile import Profile
 from lakestream.model.segment import Abandoned, BatchResult, BatchStatus, Committed, SegmentCommit, SegmentFate
 from lakestream.model.topic import PartitionId
 from lakestream.storage.cache.segment_cache import CachedExtent, SegmentCache

@@ -9,7 +9,7 @@ its fate. So the order within a partition stays.
 
 import asyncio
 
-from lakestream.model.profile import Profile
+from lakestream.model.configs.profile import Profile
 from lakestream.model.segment import BatchResult
 from lakestream.model.topic import PartitionId
 from lakestream.storage.wal.batch import WalBatch

@@ -16,6 +16,7 @@ from lakestream.model.broker import BrokerLease, BrokerSpec
 from lakestream.model.credential import Credential, Mechanism
 from lakestream.model.group import CommittedOffset, TopicPartition
 from lakestream.model.place import inline_id
+from lakestream.model.quota import QuotaChange, QuotaEntity, QuotaKind
 from lakestream.model.repair import Repair
 from lakestream.model.segment import ADDED_BY_WRITING, NO_PRODUCER, SegmentBatch, SegmentCommit
 from lakestream.model.table import AppendedFile, PointerMove, TableKind, TablePointer
@@ -102,6 +103,7 @@ async def fill(store: MetadataStore) -> None:
     await store.take_duty("retention", "broker-3", 10_000)
     await store.access.add_acls([GRANT])
     await store.access.put_credential(CREDENTIAL)
+    await store.access.change_quotas([QuotaChange(QuotaEntity(user="alice"), QuotaKind.PRODUCED_BYTES, 1e6)])
     await store.tables.create_namespace(("streams",), {})
     appended = AppendedFile("file:///tables/t/data/a.parquet", 3, 700, "file:///tables/t-log/encodings/e.json")
     table = TablePointer(

@@ -173,6 +173,16 @@ def _sasl_authenticate(api: Any, topic: str, topic_id: bytes, version: int) -> A
     return api.Request(auth_bytes=b"token")
 
 
+def _describe_quotas(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(components=[], strict=False)
+
+
+def _alter_quotas(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    entity = [api.request.EntityData(entity_type="user", entity_name=topic)]
+    limit = api.request.OpData(key="producer_byte_rate", value=1e9)
+    return api.Request(entries=[api.request.EntryData(entity=entity, ops=[limit])])
+
+
 def _describe_scram(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
     return api.Request(users=None)
 
@@ -212,6 +222,8 @@ REQUESTS: Mapping[int, Callable[[Any, str, bytes, int], Any]] = {
     37: _create_partitions,
     44: _alter_configs,
     46: _list_reassignments,
+    48: _describe_quotas,
+    49: _alter_quotas,
     50: _describe_scram,
     51: _alter_scram,
     60: _describe_cluster,

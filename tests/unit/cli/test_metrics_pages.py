@@ -5,11 +5,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from lakestream.administration.lags import lags_of
 from lakestream.broker.metrics import Metrics
+from lakestream.model.configs.profile import Profile
 from lakestream.model.freshness import Freshness
 from lakestream.model.group import PartitionLag
 from lakestream.model.job import Debt
 from lakestream.model.place import Tail
-from lakestream.model.profile import Profile
 from lakestream.protocol.rest.merge import merged_metrics
 from lakestream.protocol.rest.table_lags import TOPICS_MAX, LagCollector
 from lakestream.table.metrics import PipelineMetrics

@@ -17,6 +17,7 @@ from lakestream.protocol.kafka.inflight import InflightBytes
 from lakestream.protocol.kafka.limits import ServerLimits
 from lakestream.protocol.kafka.server import KafkaServer
 from lakestream.protocol.kafka.wire import messages
+from lakestream.world.clock import SystemClock
 
 PRODUCE, FETCH, HEARTBEAT = 0, 1, 12
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
@@ -61,6 +62,9 @@ class Counted:
     def request_failed(self, api: str, code: int) -> None:
         self.counts[f"{api} failed {code}"] += 1
 
+    def client_throttled(self) -> None:
+        self.counts["throttled"] += 1
+
     def responses_sent(self, response_bytes: int) -> None:
         self.counts["response bytes"] += response_bytes
 
@@ -73,11 +77,17 @@ class NoAuthorizer:
         return UNLIMITED
 
 
+class NoQuotas:
+    exist = False
+
+
 class Log:
     """A broker of sorts: remembers what was started, and finishes it when told."""
 
     def __init__(self) -> None:
         self.authorizer = NoAuthorizer()
+        self.quotas = NoQuotas()
+        self.clock = SystemClock()
         self.story: list[str] = []
         self.pending: list[tuple[asyncio.Future[Any], Any]] = []
         self.fetch_waits = asyncio.Event()

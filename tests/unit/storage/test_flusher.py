@@ -12,8 +12,8 @@ from lakestream.metadata.sqlite.opening import open_sqlite
 from lakestream.metadata.sqlite.store import SqliteStore
 from lakestream.metadata.store import ViewAsk
 from lakestream.model.broker import BrokerLease, BrokerSpec
+from lakestream.model.configs.profile import Profile
 from lakestream.model.errors import BrokerFenced, Overloaded, StorageFull, StoreUnavailable
-from lakestream.model.profile import Profile
 from lakestream.model.segment import BatchStatus, SegmentCommit, SegmentFate
 from lakestream.model.topic import TopicSpec
 from lakestream.storage.cache.segment_cache import SegmentCache

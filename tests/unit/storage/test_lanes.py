@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from lakestream.metadata.store import ViewAsk
+from lakestream.model.configs.profile import Profile
 from lakestream.model.place import is_inline
-from lakestream.model.profile import Profile
 from lakestream.storage.wal.lanes import WalLanes
 from tests.unit.storage.batches import wal_batch
 from tests.unit.storage.test_flusher import World, run

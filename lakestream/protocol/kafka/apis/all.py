@@ -39,6 +39,8 @@ from lakestream.protocol.kafka.apis import (  # noqa: F401 - each is one of _MOD
     api_44_incremental_alter_configs,
     api_46_list_partition_reassignments,
     api_47_offset_delete,
+    api_48_describe_client_quotas,
+    api_49_alter_client_quotas,
     api_50_describe_user_scram_credentials,
     api_51_alter_user_scram_credentials,
     api_60_describe_cluster,

@@ -60,6 +60,8 @@ GUARDS: Mapping[int, Guard] = MappingProxyType(
         44: EachChosen("resources", "responses", _owner_of_configs),  # IncrementalAlterConfigs
         46: on_cluster,
         47: all_of(on_group, EachTopic("topics", "topics")),  # OffsetDelete
+        48: on_cluster,
+        49: on_cluster,
         50: on_cluster,
         51: on_cluster,
         60: on_cluster,

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from lakestream.model.access import Need, Operation, ResourceType
-from lakestream.model.profile import FlushCost
+from lakestream.model.configs.profile import FlushCost
 from lakestream.protocol.rest.routing import AccessRoute
 
 FLUSHES_PATH = "/flushes"
