@@ -11,6 +11,8 @@ from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.store import MetadataStore
 from lakestream.storage.wal.inline_budget import InlineLimits
 from lakestream.storage.wal.mover import Mover
+from lakestream.table.budget import UpkeepBudget
+from lakestream.table.clustering.clustering import Clustering
 from lakestream.table.compaction.commit import Committer
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.rounds import Rewriter, Rewriting, WorkersObjects
@@ -65,6 +67,8 @@ def build_pipeline(
     )
     dropped_jobs = DroppedJobs(store, locations)
     orphan_data = OrphanData(store, locations, commits, clock)
+    limits_of_merges = merge_limits or MergeLimits()
+    budget = UpkeepBudget(clock, share=limits_of_merges.time_share)
     committer = Committer(store=store, objects=objects, locations=locations, commits=commits, clock=clock)
     return Pipeline(
         store=store,
@@ -99,7 +103,21 @@ def build_pipeline(
             committer=committer,
             dropped_jobs=dropped_jobs,
             metrics=counted,
-            limits=merge_limits or MergeLimits(),
+            limits=limits_of_merges,
+            budget=budget,
+            clock=clock,
+            ids=ids,
+        ),
+        clustering=Clustering(
+            store=store,
+            locations=locations,
+            commits=commits,
+            rewriting=rewriting,
+            committer=committer,
+            dropped_jobs=dropped_jobs,
+            metrics=counted,
+            limits=limits_of_merges,
+            budget=budget,
             clock=clock,
             ids=ids,
         ),

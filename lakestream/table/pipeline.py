@@ -21,6 +21,7 @@ from lakestream.model.errors import Fenced, LakestreamError, Unavailable, what_w
 from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob
 from lakestream.model.topic import TopicId
 from lakestream.storage.wal.mover import Mover
+from lakestream.table.clustering.clustering import Clustering, ClusterRound
 from lakestream.table.compaction.commit import BegunJob, Committer
 from lakestream.table.compaction.plan import PlanLimits, PlannedJob, due_debts, plan_jobs
 from lakestream.table.compaction.rounds import JobWork, Rewriting, RewrittenJob
@@ -75,6 +76,7 @@ class Pipeline:
         orphan_data: OrphanData,
         trimming: Trimming,
         merging: Merging,
+        clustering: Clustering,
         dropped_tables: DroppedTables,
         metrics: PipelineMetrics,
         limits: PlanLimits,
@@ -93,6 +95,7 @@ class Pipeline:
         self._orphan_data = orphan_data
         self._trimming = trimming
         self._merging = merging
+        self._clustering = clustering
         self._dropped_tables = dropped_tables
         self._metrics = metrics
         self._limits = limits
@@ -142,6 +145,10 @@ class Pipeline:
     async def merge(self, lease: CompactionLease) -> MergeRound:
         """Merge small files of tables, within their share of the time. Raises as `round` does."""
         return await self._merging.merge(lease)
+
+    async def cluster(self, lease: CompactionLease) -> ClusterRound:
+        """Cluster rows of `main`, within the same share of the time. Raises as `round` does."""
+        return await self._clustering.cluster(lease)
 
     async def upkeep(self) -> None:
         """Trim the tables to what the log still has, and delete the tables of topics that took them along."""

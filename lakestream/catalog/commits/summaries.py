@@ -23,6 +23,8 @@ RETENTION = "lakestream.retention"
 
 MERGE = "lakestream.merge"
 """The job that made the snapshot by merging files. Its ledger names the files that it replaces."""
+CLUSTERING = "lakestream.clustering"
+"""The job that made the snapshot of `main` by clustering files."""
 
 _TOTALS = {
     "total-data-files": "added-data-files",

@@ -26,10 +26,12 @@ from lakestream.catalog.manifests.data_files import DataFile
 from lakestream.catalog.manifests.entries import Status
 from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.values import Json, Metadata
+from lakestream.catalog.topic.clusterable import Clusterable, clusterable
 from lakestream.catalog.topic.expiry import SNAPSHOTS_KEPT, snapshots_to_expire
 from lakestream.catalog.topic.hourly_tags import hourly_tags
 from lakestream.catalog.topic.mergeable import Mergeable, MergedFiles, mergeable
 from lakestream.catalog.topic.needed_files import NeededFiles
+from lakestream.catalog.topic.table_layout import TableLayout, layout_of, layout_updates
 from lakestream.catalog.topic.topic_table import TopicTableSpec, new_topic_table, table_id_of
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import (
@@ -237,6 +239,49 @@ class TopicCommits:
     async def _mergeable(self, base: MetadataFile) -> tuple[TableState, Mergeable]:
         state = await self._snapshots.whole_state(base.metadata, (LOG_BRANCH, MAIN_BRANCH))
         return state, mergeable(state, await self._snapshots.deleted_rows(base.metadata, MAIN_BRANCH))
+
+    async def lay_out(self, pointer: TablePointer, asked: Mapping[str, str]) -> PreparedCommit | None:
+        """Give the table the layout that the topic's configs ask for; None if it has it. Raises DamagedTable, and
+        InvalidTableChange if it cannot have it."""
+        base = await self._files.read(pointer.metadata_location)
+        updates = layout_updates(base.metadata, asked)
+        return await self._next(pointer, base, updates) if updates else None
+
+    async def layout(self, pointer: TablePointer) -> TableLayout:
+        """How the table's files are written now. Raises DamagedTable."""
+        return layout_of((await self._files.read(pointer.metadata_location)).metadata)
+
+    async def clusterable(self, pointer: TablePointer) -> Clusterable:
+        """The files of `main` as a clustering sees them. Raises DamagedTable."""
+        _, found = await self._clusterable(await self._files.read(pointer.metadata_location))
+        return found
+
+    async def cluster(
+        self,
+        pointer: TablePointer,
+        gone: AbstractSet[str],
+        files: Sequence[DataFile],
+        *,
+        summary: Mapping[str, str],
+    ) -> PreparedCommit:
+        """Replace files of `main` alone by clustered ones. Raises DamagedTable, and LedgerConflict if someone else has
+        changed them."""
+        base = await self._files.read(pointer.metadata_location)
+        state, found = await self._clusterable(base)
+        plan = replace_files(
+            state,
+            {MAIN_BRANCH: found.replacement(gone, files)},
+            summary={**carried_on(base.metadata, head_of(base.metadata, MAIN_BRANCH)), **summary},
+            now_ms=self._clock.wall_ms(),
+            ids=self._ids,
+            names=self._names(pointer.id, version=version_of(base.location) + 1),
+        )
+        return await self._next(pointer, base, plan.updates, unwritten=plan.objects, heads=plan.heads)
+
+    async def _clusterable(self, base: MetadataFile) -> tuple[TableState, Clusterable]:
+        state = await self._snapshots.whole_state(base.metadata, (MAIN_BRANCH,))
+        deleted = await self._snapshots.deleted_rows(base.metadata, MAIN_BRANCH)
+        return state, clusterable(state, MAIN_BRANCH, deleted)
 
     async def expire(
         self, pointer: TablePointer, *, keep: int = SNAPSHOTS_KEPT, trimmed_before_ms: int | None = None
