@@ -21,6 +21,7 @@ from lakestream.table.merging.kinds import FileKinds
 from lakestream.table.merging.merging import Merging
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.pipeline import Pipeline
+from lakestream.table.rebuilding.rebuilding import Rebuilding
 from lakestream.table.repairs import Repairs
 from lakestream.table.topic_tables import TopicTables
 from lakestream.table.upkeep.copies import Copies
@@ -70,6 +71,19 @@ def build_pipeline(
     limits_of_merges = merge_limits or MergeLimits()
     budget = UpkeepBudget(clock, share=limits_of_merges.time_share)
     committer = Committer(store=store, objects=objects, locations=locations, commits=commits, clock=clock)
+    clustering = Clustering(
+        store=store,
+        locations=locations,
+        commits=commits,
+        rewriting=rewriting,
+        committer=committer,
+        dropped_jobs=dropped_jobs,
+        metrics=counted,
+        limits=limits_of_merges,
+        budget=budget,
+        clock=clock,
+        ids=ids,
+    )
     return Pipeline(
         store=store,
         mover=Mover(
@@ -108,19 +122,8 @@ def build_pipeline(
             clock=clock,
             ids=ids,
         ),
-        clustering=Clustering(
-            store=store,
-            locations=locations,
-            commits=commits,
-            rewriting=rewriting,
-            committer=committer,
-            dropped_jobs=dropped_jobs,
-            metrics=counted,
-            limits=limits_of_merges,
-            budget=budget,
-            clock=clock,
-            ids=ids,
-        ),
+        clustering=clustering,
+        rebuilding=Rebuilding(store=store, commits=commits, clustering=clustering),
         dropped_tables=DroppedTables(store, locations, counted, grace_ms=grace_ms),
         metrics=counted,
         limits=limits,

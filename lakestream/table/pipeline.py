@@ -29,6 +29,7 @@ from lakestream.table.compaction.task import TaskResult
 from lakestream.table.contracts import evolution
 from lakestream.table.merging.merging import MergeRound, Merging
 from lakestream.table.metrics import PipelineMetrics
+from lakestream.table.rebuilding.rebuilding import Rebuilding
 from lakestream.table.repairs import Repairs
 from lakestream.table.resting import Resting
 from lakestream.table.topic_tables import TopicTables
@@ -77,6 +78,7 @@ class Pipeline:
         trimming: Trimming,
         merging: Merging,
         clustering: Clustering,
+        rebuilding: Rebuilding,
         dropped_tables: DroppedTables,
         metrics: PipelineMetrics,
         limits: PlanLimits,
@@ -96,6 +98,7 @@ class Pipeline:
         self._trimming = trimming
         self._merging = merging
         self._clustering = clustering
+        self._rebuilding = rebuilding
         self._dropped_tables = dropped_tables
         self._metrics = metrics
         self._limits = limits
@@ -149,6 +152,10 @@ class Pipeline:
     async def cluster(self, lease: CompactionLease) -> ClusterRound:
         """Cluster rows of `main`, within the same share of the time. Raises as `round` does."""
         return await self._clustering.cluster(lease)
+
+    async def rebuild(self, lease: CompactionLease) -> bool:
+        """One step of a rebuild that someone asked for; False if nobody did. Raises as `round` does."""
+        return await self._rebuilding.step(lease)
 
     async def upkeep(self) -> None:
         """Trim the tables to what the log still has, and delete the tables of topics that took them along."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from lakestream.catalog.commits.reading import SnapshotFiles
-from lakestream.catalog.commits.summaries import CLUSTERING, JOB, MERGE, RETENTION
+from lakestream.catalog.commits.summaries import CLUSTERING, JOB, MERGE, REBUILD, REBUILT, RETENTION
 from lakestream.catalog.commits.table_state import head_of
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.manifests.avro_file import avro_rows
@@ -87,4 +87,7 @@ def _is_our_ref(name: str) -> bool:
 
 def _is_ours(snapshot: Json) -> bool:
     summary = snapshot.get("summary") or {}
-    return bool({JOB, MERGE, RETENTION, CLUSTERING} & summary.keys()) or "added-files-size" not in summary
+    return (
+        bool({JOB, MERGE, RETENTION, CLUSTERING, REBUILD, REBUILT} & summary.keys())
+        or "added-files-size" not in summary
+    )

@@ -1,11 +1,11 @@
 """Which files of `main` wait to be clustered, and which files of a clustering take their place.
 
-    unpartitioned and unsorted, without deleted rows  -> waits: the log's files, inserted and repaired rows
-    with deleted rows                                 -> left alone until the deletes are folded in
-    of the present layout, written by a clustering    -> small ones of one partition may be clustered together
-    any other                                         -> someone has laid it out: left alone
+    on `log` as well, unpartitioned and unsorted    -> waits, if none of its rows is deleted
+    of the present layout, written by a clustering  -> small ones of one partition may be clustered together
+    any other                                       -> left alone: someone has laid it out, or repaired its rows
 
-Only `main` changes. A file that `log` has as well stays there.
+Only `main` changes, or the branch on which it is rebuilt. `log` keeps its files. Repaired rows stay in files of their
+own, since `main` alone has them: a rebuild takes those files over.
 """
 
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from typing import NamedTuple
 from lakestream.catalog.commits.deleted_rows import DeletedRows
 from lakestream.catalog.commits.replacements import Replacement
 from lakestream.catalog.commits.table_state import TableState, has_lineage, head_of
+from lakestream.catalog.files.commit_names import CLUSTERED_FILE_END
+from lakestream.catalog.files.locations import plain_location
 from lakestream.catalog.manifests.data_files import DataFile
-from lakestream.catalog.manifests.entries import EntryFormat, settled_entries
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestFile, Status, settled_entries
 from lakestream.catalog.manifests.manifests import Content
 from lakestream.catalog.topic.table_layout import UNSORTED, TableLayout, is_partitioned, layout_of
+from lakestream.model.table import LOG_BRANCH
 from lakestream.model.table_errors import LedgerConflict
-
-CLUSTERED_FILE_END = "-clustered.parquet"
-"""The ending of files that a clustering has written."""
 
 
 class MainFile(NamedTuple):
@@ -36,7 +36,7 @@ class MainFile(NamedTuple):
     partition: str
     """Its partition values, in a form that is only good for comparing."""
     waits: bool
-    """Whether it is laid out in no way."""
+    """Whether `log` has it as well, and it is laid out in no way."""
     has_deletes: bool
 
 
@@ -78,13 +78,24 @@ def is_clustered(path: str) -> bool:
     return path.endswith(CLUSTERED_FILE_END)
 
 
+def data_manifests(state: TableState, branch: str) -> list[ManifestFile]:
+    head = head_of(state.metadata, branch)
+    return [row for row in state.lists[head] if row["content"] == Content.DATA] if head is not None else []
+
+
+def paths_on(state: TableState, branch: str) -> set[str]:
+    """The data files of a branch, in their plain spelling."""
+    rows = [row["manifest_path"] for row in data_manifests(state, branch)]
+    living = (entry for path in rows for entry in state.entries[path] if entry.status is not Status.DELETED)
+    return {plain_location(entry.path) for entry in living}
+
+
 def clusterable(state: TableState, branch: str, deleted: Sequence[DeletedRows]) -> Clusterable:
-    """`state` holds the entries of all data manifests of the branch, and `deleted` is about it."""
+    """`state` holds the entries of all data manifests of the branch and of `log`; `deleted` is about the branch."""
     metadata = state.metadata
-    head = head_of(metadata, branch)
-    rows = [row for row in state.lists.get(head, ()) if row["content"] == Content.DATA] if head is not None else []
+    log = paths_on(state, LOG_BRANCH)
     files: list[MainFile] = []
-    for row in rows:
+    for row in data_manifests(state, branch):
         format = EntryFormat(metadata, row["partition_spec_id"])
         plain = not is_partitioned(format.spec)
         for entry in settled_entries(state.entries[row["manifest_path"]], row):
@@ -97,7 +108,7 @@ def clusterable(state: TableState, branch: str, deleted: Sequence[DeletedRows]) 
                     spec_id=row["partition_spec_id"],
                     order_id=order_id,
                     partition=repr(described["partition"]),
-                    waits=plain and order_id == UNSORTED,
+                    waits=plain and order_id == UNSORTED and plain_location(entry.path) in log,
                     has_deletes=any(each.may_touch(entry.path) for each in deleted),
                 )
             )

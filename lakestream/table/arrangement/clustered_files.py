@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakestream.catalog.topic.clusterable import CLUSTERED_FILE_END
+from lakestream.catalog.files.commit_names import CLUSTERED_FILE_END
 from lakestream.model.file_compression import UNCOMPRESSED, FileCompression
 from lakestream.storage.tablefile.format.blocks import BadBlocks
 from lakestream.storage.tablefile.format.columns import SHAPE, VALUE

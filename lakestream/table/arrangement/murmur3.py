@@ -47,7 +47,8 @@ def hashed_bytes(data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: ND
 def _words(data: NDArray[np.uint8], at: NDArray[np.int64]) -> Hashes:
     """Four bytes from each position, little-endian."""
     parts = [data[at + place].astype(np.uint32) << np.uint32(8 * place) for place in range(_BLOCK)]
-    return parts[0] | parts[1] | parts[2] | parts[3]
+    words: Hashes = parts[0] | parts[1] | parts[2] | parts[3]
+    return words
 
 
 def _with_block(state: Hashes, words: Hashes) -> Hashes:

@@ -9,7 +9,7 @@ has the operation `replace`, which readers of appends skip. Someone else may cha
 is prepared again from a fresh read, and if a file has gone or has deleted rows now, the job is dropped.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,10 +26,10 @@ from lakestream.catalog.topic.table_layout import TableLayout, asked_layout
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.configs.topic_config import cluster_after, typed_topic_config
-from lakestream.model.errors import Conflict, Fenced, Unavailable, what_went_wrong
+from lakestream.model.errors import Conflict, Fenced, Invalid, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, JobCommit, JobId, LeftJob, NewJob
 from lakestream.model.layout import ClusterAfter
-from lakestream.model.table import TableId, TablePointer
+from lakestream.model.table import MAIN_BRANCH, TableId, TablePointer
 from lakestream.model.table_errors import InvalidTableChange
 from lakestream.model.topic import Topic, TopicId
 from lakestream.table.arrangement.arranging import FieldSource, FileLayout, SortField
@@ -66,6 +66,9 @@ class ClusterJob:
     bytes: int
     takes_all: bool
     """Whether no other row waits."""
+    branch: str
+    summary: Mapping[str, str]
+    """What the snapshot says."""
 
     @property
     def replaced(self) -> frozenset[str]:
@@ -82,6 +85,10 @@ class ClusterRound(NamedTuple):
 
 
 NOTHING = ClusterRound(0, 0, 0)
+
+
+class ClusteringFailed(Invalid):
+    """The rows could not be clustered. The message says why."""
 
 
 class Clustering:
@@ -137,14 +144,38 @@ class Clustering:
         self._resting.keep({one.id for one in topics})
         self._turns.keep({one.id for one in topics})
         jobs = await self._plan(lease, topics)
+        errors = await self._carried_out(lease, jobs)
+        for job in jobs:
+            self._note(job, errors[job.id])
+        done = [job for job in jobs if errors[job.id] is None]
+        return ClusterRound(len(done), sum(len(job.replaced) for job in done), sum(job.bytes for job in done))
+
+    async def cluster_side_branch(
+        self, lease: CompactionLease, topic: TopicId, pointer: TablePointer, branch: str, summary: Mapping[str, str]
+    ) -> bool:
+        """Cluster as much of another branch as one go takes, whatever it has waited for. Returns False if nothing is
+        left. Raises ClusteringFailed, and as `cluster`."""
+        found = await self._commits.clusterable(pointer, branch)
+        if found.layout.is_plain:
+            return False
+        by_age = groups_of_waiting(found.waiting, self._limits, came=lambda file: file.path)
+        groups = within_budget(by_age, self._limits.round_bytes_max)
+        if not groups:
+            return False
+        job = await self._job(lease, topic, pointer, found, groups, branch=branch, summary=summary)
+        if (error := (await self._carried_out(lease, [job]))[job.id]) is not None:
+            raise ClusteringFailed(error)
+        return True
+
+    async def _carried_out(self, lease: CompactionLease, jobs: Sequence[ClusterJob]) -> dict[JobId, str | None]:
+        """Why each job was dropped; None for those that were committed."""
         if not jobs:
-            return NOTHING
+            return {}
         self._unfinished |= {job.id: LeftJob(job.id, job.table) for job in jobs}
         await self._store.jobs.begin_jobs(lease.token, [NewJob(job.id, job.table) for job in jobs])
         works = [JobWork(job=job.id, topic=job.topic, folder=job.folder, clusters=job.works) for job in jobs]
         rewritten = await self._rewriting.rewrite(works)
-        done = [job for job in jobs if await self._end(job, rewritten[job.id])]
-        return ClusterRound(len(done), sum(len(job.replaced) for job in done), sum(job.bytes for job in done))
+        return {job.id: await self._end(job, rewritten[job.id]) for job in jobs}
 
     # --- planning --------------------------------------------------------------------------------
 
@@ -180,7 +211,13 @@ class Clustering:
         found = await self._commits.clusterable(pointer)
         if found.has_lineage:
             return None
-        return await self._job(lease, topic, pointer, found, after, bytes_max)
+        waiting = await self._due(topic.id, pointer, found, after)
+        now_ms = self._clock.wall_ms()
+        by_age = groups_of_waiting(waiting, self._limits, came=lambda file: self._came_ms(pointer, file, now_ms))
+        groups = within_budget([*by_age, *groups_of_clustered(found.clustered, self._limits)], bytes_max)
+        if not groups:
+            return None
+        return await self._job(lease, topic.id, pointer, found, groups, branch=MAIN_BRANCH, summary={})
 
     async def _laid_out(self, topic: Topic, pointer: TablePointer) -> tuple[TablePointer, bool]:
         """The table with the layout of the topic's configs, and whether it has it: the columns may be missing yet."""
@@ -203,31 +240,29 @@ class Clustering:
     async def _job(
         self,
         lease: CompactionLease,
-        topic: Topic,
+        topic: TopicId,
         pointer: TablePointer,
         found: Clusterable,
-        after: ClusterAfter,
-        bytes_max: int,
-    ) -> ClusterJob | None:
-        waiting = await self._due(topic.id, pointer, found, after)
-        now_ms = self._clock.wall_ms()
-        by_age = groups_of_waiting(waiting, self._limits, came=lambda file: self._came_ms(pointer, file, now_ms))
-        groups = within_budget([*by_age, *groups_of_clustered(found.clustered, self._limits)], bytes_max)
-        if not groups:
-            return None
+        groups: Sequence[Group],
+        *,
+        branch: str,
+        summary: Mapping[str, str],
+    ) -> ClusterJob:
         id = self._ids.ulid()
         taken = {file.path for group in groups for file in group}
         return ClusterJob(
             id=id,
             token=lease.token,
-            topic=topic.id,
+            topic=topic,
             table=pointer.id,
             folder=self._locations.job_folder(pointer.id, id),
             layout=found.layout,
             types=found.types,
-            works=tuple([await self._work(topic.id, group, found.layout) for group in groups]),
+            works=tuple([await self._work(topic, group, found.layout) for group in groups]),
             bytes=sum(file.bytes for group in groups for file in group),
-            takes_all=all(file.path in taken for file in waiting),
+            takes_all=all(file.path in taken for file in found.waiting),
+            branch=branch,
+            summary={**summary, CLUSTERING: id},
         )
 
     async def _due(
@@ -263,8 +298,8 @@ class Clustering:
 
     # --- ending ----------------------------------------------------------------------------------
 
-    async def _end(self, job: ClusterJob, rewritten: RewrittenJob) -> bool:
-        """Commit the job, or drop it. Raises errors that concern more than one job."""
+    async def _end(self, job: ClusterJob, rewritten: RewrittenJob) -> str | None:
+        """Commit the job, or drop it and say why. Raises errors that concern more than one job."""
         error = rewritten.error
         try:
             if error is None:
@@ -274,19 +309,24 @@ class Clustering:
         except Exception as refused:  # noqa: BLE001 - whatever is wrong with one job holds up no other
             error = what_went_wrong(refused)
         if error is not None:
-            self._failed(job.topic, error)
             await self._dropped_jobs.drop(LeftJob(job.id, job.table))
         else:
-            self._resting.end(job.topic)
-            if job.takes_all:
-                self._turns.nothing_waits(job.topic)
-            else:
-                self._turns.look_again_soon(job.topic)
             self._metrics.files_clustered(files=len(job.replaced), bytes=job.bytes)
             into = sum(len(result.clustered) for result in rewritten.results)
-            log.info("files clustered", table=job.table, files=len(job.replaced), into=into)
+            log.info("files clustered", table=job.table, branch=job.branch, files=len(job.replaced), into=into)
         del self._unfinished[job.id]
-        return error is None
+        return error
+
+    def _note(self, job: ClusterJob, error: str | None) -> None:
+        """Decide when the job's topic has its next turn."""
+        if error is not None:
+            self._failed(job.topic, error)
+            return
+        self._resting.end(job.topic)
+        if job.takes_all:
+            self._turns.nothing_waits(job.topic)
+        else:
+            self._turns.look_again_soon(job.topic)
 
     async def _commit(self, job: ClusterJob, rewritten: RewrittenJob) -> None:
         clustered = [each for result in rewritten.results for each in result.clustered]
@@ -300,7 +340,9 @@ class Clustering:
             table=job.table,
             files=[each.file for each in clustered],
             ledger=None,
-            prepare=lambda pointer: self._commits.cluster(pointer, job.replaced, files, summary={CLUSTERING: job.id}),
+            prepare=lambda pointer: self._commits.cluster(
+                pointer, job.replaced, files, summary=job.summary, branch=job.branch
+            ),
             commit=lambda move: JobCommit(job=job.id, token=job.token, move=move),
         )
         await self._committer.carry_out(change)

@@ -193,7 +193,7 @@ class Merging:
         if pointer is None:
             return None
         found = await self._commits.mergeable(pointer)
-        if found.has_lineage:
+        if found.has_lineage or found.is_rebuilt:
             return None
         uses = await self._store.jobs.file_uses(topic.id)
         config = typed_topic_config(topic.config)
