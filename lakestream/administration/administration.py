@@ -12,10 +12,10 @@ from lakestream.administration.overview import Overview
 from lakestream.administration.pipeline import Pipelines
 from lakestream.administration.processes import BrokerAnswers, LiveProcesses
 from lakestream.administration.quarantine import Quarantine
-from lakestream.administration.rebuilds import Rebuilds
 from lakestream.administration.repairs import Maintenance, RepairRequests
 from lakestream.administration.topic_table import TopicTableNames
 from lakestream.administration.topics.log import TopicLogs
+from lakestream.administration.topics.rebuilds import Rebuilds
 from lakestream.administration.wal import WalAtRest
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles

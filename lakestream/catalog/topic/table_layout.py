@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from lakestream.catalog.spec.schema.names import ids_by_name
 from lakestream.catalog.spec.transforms import VOID
 from lakestream.catalog.spec.values import Json, Metadata, by_id
-from lakestream.model.layout import PARTITION_BY, SORT_BY, Term, parsed_order, parsed_partition
+from lakestream.model.configs.layout import PARTITION_BY, SORT_BY, Term, parsed_order, parsed_partition
 from lakestream.model.table_errors import InvalidTableChange
 
 LAYOUT = "lakestream.layout"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from lakestream.model.configs.definition import ConfigDefinition, ConfigType, Problem
-from lakestream.model.layout import (
+from lakestream.model.configs.layout import (
     CLUSTER_AFTER,
     DEFAULT_CLUSTER_AFTER,
     PARTITION_BY,

@@ -18,12 +18,12 @@ from lakestream.model.configs.definition import (
     some_of,
     truth,
 )
+from lakestream.model.configs.layout import CLUSTER_AFTER, DEFAULT_CLUSTER_AFTER, ClusterAfter, parsed_cluster_after
 from lakestream.model.configs.layout_configs import LAYOUT_CONFIGS
 from lakestream.model.configs.value_configs import VALIDATE, VALUE_CONFIGS, Validation, problem_together
 from lakestream.model.configs.without_effect import CONFIGS_WITHOUT_EFFECT
 from lakestream.model.errors import InvalidTopicConfig
 from lakestream.model.freshness import DEFAULT_FRESHNESS, FRESHNESS, Freshness
-from lakestream.model.layout import CLUSTER_AFTER, DEFAULT_CLUSTER_AFTER, ClusterAfter, parsed_cluster_after
 from lakestream.model.profile import DEFAULT_PROFILE, PROFILE, Profile
 from lakestream.model.table import STREAMS, Namespace
 

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lakestream.administration.rebuilds import Rebuilds
+from lakestream.administration.topics.rebuilds import Rebuilds
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.protocol.rest.answers import answered
 from lakestream.protocol.rest.routing import AccessRoute

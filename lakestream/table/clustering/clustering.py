@@ -25,10 +25,10 @@ from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.catalog.topic.table_layout import TableLayout, asked_layout
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.configs.layout import ClusterAfter
 from lakestream.model.configs.topic_config import cluster_after, typed_topic_config
 from lakestream.model.errors import Conflict, Fenced, Invalid, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, JobCommit, JobId, LeftJob, NewJob
-from lakestream.model.layout import ClusterAfter
 from lakestream.model.table import MAIN_BRANCH, TableId, TablePointer
 from lakestream.model.table_errors import InvalidTableChange
 from lakestream.model.topic import Topic, TopicId

@@ -9,7 +9,7 @@ anew. All that waits is clustered together, since a few rows at a time would mak
 
 from dataclasses import dataclass
 
-from lakestream.model.layout import ClusterAfter
+from lakestream.model.configs.layout import ClusterAfter
 from lakestream.model.topic import TopicId
 from lakestream.world.clock import Clock
 

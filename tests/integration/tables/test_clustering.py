@@ -1,6 +1,6 @@
 """`main` is clustered while clients produce: every engine reads it, partitions prune, and consumers notice nothing.
 
-The tasks run on Spark here, as in the pipeline process.
+The tasks run in this process. tests/integration/tables/test_rebuild.py runs them on Spark, in a whole `up`.
 """
 
 import time
@@ -12,8 +12,6 @@ from pyiceberg.expressions import EqualTo
 from pyspark.sql import SparkSession
 
 from lakestream.broker.broker import BrokerLimits
-from lakestream.table.spark.rewriter import SparkRewriter
-from lakestream.world.threads import ThreadPool
 from tests.integration.catalog.engines import duckdb_on, pyiceberg_on
 from tests.integration.tables.lake import RunningLake, running_lake
 from tests.integration.tables.live import consumed
@@ -25,14 +23,11 @@ AT_ONCE = "lakestream.table.cluster-after"
 
 
 @pytest.fixture(scope="module")
-def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
     # Nothing is kept in memory: what is no longer in the files cannot be served.
     limits = BrokerLimits(cache_bytes=0, table_cache_bytes=0, table_footer_bytes=0)
-    waiting = ThreadPool(1, "spark")
-    folder = tmp_path_factory.mktemp("lake")
-    with running_lake(folder, limits=limits, rewriter=SparkRewriter(spark, waiting)) as running:
+    with running_lake(tmp_path_factory.mktemp("lake"), limits=limits) as running:
         yield running
-    waiting.close()
 
 
 def clustered(lake: RunningLake) -> int:

@@ -5,8 +5,13 @@ from typing import Any
 
 import pytest
 
+from lakestream.administration.pipeline import Pipelines
+from lakestream.administration.repairs import NoRepair
+from lakestream.administration.topics.rebuilds import Rebuilds
+from lakestream.catalog.strangers.guards import check_change
 from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.model.repair import MERGE_REQUEST, REBUILD_REQUEST, Repair, RepairState
+from lakestream.model.table_errors import Guarded
 from lakestream.model.topic import Topic
 from lakestream.table.pipeline import Pipeline
 from tests.unit.clustering.test_clustering import (
@@ -138,6 +143,46 @@ def test_rows_that_sql_should_not_see_stay_hidden_and_repaired_ones_stay() -> No
         await asked(site, topic)
         await rebuilt(site, pipeline)
         assert plain(await site.table(topic)) == rows
+
+    run(scenario)
+
+
+def test_another_engine_cannot_move_the_side_branch() -> None:
+    async def scenario(site: Site) -> None:
+        topic, pipeline = await json_topic(site), site.pipeline(merge_limits=NO_BOUND)
+        await filled(site, pipeline, topic, 1)
+        await asked(site, topic)
+        await pipeline.rebuild(await site.lease())
+        metadata = await site.metadata(topic)
+        for name in ("lakestream-rebuild", "lakestream-rebuild-base"):
+            for change in (
+                {"action": "set-snapshot-ref", "snapshot-id": metadata["current-snapshot-id"], "type": "branch"},
+                {"action": "remove-snapshot-ref"},
+            ):
+                with pytest.raises(Guarded, match=name):
+                    check_change(metadata, [{**change, "ref-name": name}])
+
+    run(scenario)
+
+
+def test_a_gateway_tells_how_far_a_rebuild_is() -> None:
+    async def scenario(site: Site) -> None:
+        topic, pipeline = await json_topic(site), site.pipeline(merge_limits=NO_BOUND)
+        await filled(site, pipeline, topic, 2)
+        rebuilds = Rebuilds(site.store, site.commits(), Pipelines(site.store), site.ids)
+        id = await rebuilds.ask("orders")
+        assert await rebuilds.ask("orders") == id, "it waits already"
+        assert not (await rebuilds.outcome(id)).begun
+        await clustered(site, pipeline)
+        told = []
+        while await pipeline.rebuild(await site.lease()):
+            told.append(await rebuilds.outcome(id))
+        begun, laid_out, *_, done = told
+        assert begun.begun and begun.bytes == begun.bytes_left > 0
+        assert laid_out.bytes > laid_out.bytes_left == 0
+        assert (done.state, done.rows, done.files) == (RepairState.DONE, 24, 2)
+        with pytest.raises(NoRepair):
+            await rebuilds.outcome("unknown")
 
     run(scenario)
 
