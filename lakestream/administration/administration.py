@@ -15,6 +15,7 @@ from lakestream.administration.quarantine import Quarantine
 from lakestream.administration.repairs import Maintenance, RepairRequests
 from lakestream.administration.topic_table import TopicTableNames
 from lakestream.administration.topics.log import TopicLogs
+from lakestream.administration.topics.rebuilds import Rebuilds
 from lakestream.administration.wal import WalAtRest
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
@@ -41,6 +42,7 @@ class Administration:
     quarantine: Quarantine
     repairs: RepairRequests
     maintenance: Maintenance
+    rebuilds: Rebuilds
 
 
 def build_administration(
@@ -62,6 +64,7 @@ def build_administration(
     readers without a broker; `no_pipeline` says why no pipeline was started with this gateway."""
     pipelines = Pipelines(store, ruled_out=no_pipeline)
     processes = LiveProcesses(store, answers, pipelines)
+    commits = TopicCommits(objects=locations, files=files, clock=clock, ids=ids)
     return Administration(
         processes=processes,
         overview=Overview(
@@ -84,9 +87,10 @@ def build_administration(
         maintenance=Maintenance(
             store,
             locations,
-            TopicCommits(objects=locations, files=files, clock=clock, ids=ids),
+            commits,
             pipelines,
             ids,
             merge_limits or MergeLimits(),
         ),
+        rebuilds=Rebuilds(store, commits, pipelines, ids),
     )

@@ -5,10 +5,10 @@
     table's metadata -> last commit, files, bytes, and files that others wrote on `main`
     copies in the WAL -> records that are in the table and whose WAL objects are still there
 
-Four things lie at rest beyond one copy of each topic's records: records in the WAL, because of the grace or of a
-neighbour's records; files that others wrote on top; files that retention released and the grace still keeps; and
-quarantined values, which the log has as well. The WAL's objects also have footers, and records of deleted topics: only
-the WAL's own figure (wal.py) includes these.
+Five things lie at rest beyond one copy of each topic's records: records in the WAL, because of the grace or of a
+neighbour's records; files that others wrote on top; clustered rows; files that retention released and the grace still
+keeps; and quarantined values, which the log has as well. The WAL's objects also have footers, and records
+of deleted topics: only the WAL's own figure (wal.py) includes these.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from lakestream.catalog.spec.values import Metadata, by_id
 from lakestream.catalog.topic.beside_log import BesideLog
 from lakestream.metadata.rules.missing import shown_table
 from lakestream.metadata.store import MetadataStore, PartitionSize
-from lakestream.model.configs.topic_config import chosen_freshness
+from lakestream.model.configs.topic_config import TopicConfig, chosen_freshness, typed_topic_config
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import LOG_BRANCH, QUARANTINE_BRANCH, TablePointer
 from lakestream.model.topic import PartitionId, Topic, TopicId
@@ -45,10 +45,12 @@ class TableContents:
     bytes_set_aside: int
     quarantined_records: int
     bytes_by_others: int
+    bytes_clustered: int
+    """Of clustered files of `main`: the log has their rows as well, as long as it keeps them."""
 
     @property
     def bytes_beside_log(self) -> int:
-        return self.bytes_by_others + self.bytes_let_go + self.bytes_set_aside
+        return self.bytes_by_others + self.bytes_clustered + self.bytes_let_go + self.bytes_set_aside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,8 @@ class TableHealth:
     bytes_in_wal_too: int
     bytes_over_one_copy: int
     copies: float
+    keeps_log_for_ever: bool
+    """Whether the topic has no retention, so that clustered rows stay a second copy."""
     lag: TableLag
 
 
@@ -92,7 +96,8 @@ class TablesHealth:
             own = [sizes[partition] for partition in topic.partitions if partition in sizes]
             freshness, tails = chosen_freshness(topic.config), [size.tail for size in own]
             lag = table_lag(topic.name, freshness, tails, debts.get(topic.id, ()), now_ms=now_ms)
-            return _health(table, in_wal_too.get(topic.id, 0), sum(size.bytes for size in own), lag)
+            log_bytes = sum(size.bytes for size in own)
+            return _health(table, in_wal_too.get(topic.id, 0), log_bytes, lag, typed_topic_config(topic.config))
 
         found = await asyncio.gather(*map(one, topics))
         return {topic.id: health for topic, health in zip(topics, found, strict=True)}
@@ -111,6 +116,7 @@ class TablesHealth:
         metadata = (await self._files.read(pointer.metadata_location)).metadata
         head = metadata["refs"][LOG_BRANCH]["snapshot-id"]
         summary = _summary(metadata, LOG_BRANCH)
+        beside = await self._beside_log.bytes(metadata)
         return TableContents(
             last_commit_ms=last_rows_ms(metadata, head),
             files=int(summary.get("total-data-files", 0)),
@@ -118,7 +124,8 @@ class TablesHealth:
             bytes_let_go=_bytes_let_go(metadata, head),
             bytes_set_aside=int(_summary(metadata, QUARANTINE_BRANCH).get("total-files-size", 0)),
             quarantined_records=quarantined_records(metadata) or 0,
-            bytes_by_others=await self._beside_log.bytes(metadata),
+            bytes_by_others=beside.by_others,
+            bytes_clustered=beside.clustered,
         )
 
 
@@ -135,7 +142,9 @@ def _bytes_let_go(metadata: Metadata, head: int) -> int:
     return sum(int(summary.get("removed-files-size", 0)) for summary in let_go)
 
 
-def _health(table: NamedTable | None, in_wal_too: int, log_bytes: int, lag: TableLag) -> TableHealth:
+def _health(
+    table: NamedTable | None, in_wal_too: int, log_bytes: int, lag: TableLag, config: TopicConfig
+) -> TableHealth:
     """`log_bytes` are those of the topic's records, as producers sent them. Copies are measured where they lie: records
     in the WAL against the topic's records, files against the log's files."""
     contents = None if table is None else table.contents
@@ -145,6 +154,7 @@ def _health(table: NamedTable | None, in_wal_too: int, log_bytes: int, lag: Tabl
         bytes_in_wal_too=in_wal_too,
         bytes_over_one_copy=in_wal_too + in_files,
         copies=round(1 + _share(in_wal_too, log_bytes) + _share(in_files, table_bytes), 2),
+        keeps_log_for_ever=config.retention_ms is None and config.retention_bytes is None,
         lag=lag,
     )
 

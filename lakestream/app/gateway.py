@@ -48,6 +48,7 @@ from lakestream.protocol.rest.groups.of_gateway import group_routes
 from lakestream.protocol.rest.health import health_routes
 from lakestream.protocol.rest.paths import CATALOG_PATH, REGISTRY_PATH
 from lakestream.protocol.rest.quarantine import quarantine_routes
+from lakestream.protocol.rest.rebuilds import rebuild_routes
 from lakestream.protocol.rest.registry.routes import registry_app
 from lakestream.protocol.rest.same_origin import SameOrigin
 from lakestream.protocol.rest.server import HttpServer
@@ -218,6 +219,7 @@ def gateway_routes(
         *compaction_routes(administration.compaction),
         *quarantine_routes(administration.quarantine, administration.repairs),
         *maintenance_routes(administration.maintenance),
+        *rebuild_routes(administration.rebuilds),
         *topic_routes(desk),
         *group_routes(desk.groups),
         *summary_routes(desk.summaries, desk.catalog),

@@ -17,6 +17,7 @@ EXAMPLES = {
     "produce": "lakestream produce orders --generate orders --rate 100 --seconds 30",
     "consume": "lakestream consume orders --from earliest --max 10",
     "compact": "lakestream compact orders",
+    "table rebuild": "lakestream table rebuild orders",
     "sql": 'lakestream sql "SELECT count(*) FROM orders"',
     "verify": "lakestream verify orders",
     "connect": "lakestream connect duckdb",

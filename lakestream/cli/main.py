@@ -33,6 +33,7 @@ COMMANDS = (
     "consume",
     "compact",
     "maintain",
+    "table",
     "sql",
     "verify",
     "connect",

@@ -1,4 +1,4 @@
-"""Repairs of values that were set aside, and merges of a table's files: the request, and its result.
+"""Repairs of values that were set aside, merges of a table's files, and rebuilds: the request, and its result.
 
 asked (gateway) -> done | failed (pipeline)        kept for an hour, for the client that waits for the answer
 """
@@ -25,6 +25,9 @@ class RepairAction(StrEnum):
 MERGE_REQUEST = json.dumps({"action": "merge-files"})
 """The request to merge small files of the topic's table now. Values are not touched."""
 
+REBUILD_REQUEST = json.dumps({"action": "rebuild"})
+"""The request to make `main` of the topic's table again from `log`."""
+
 
 class RepairState(IntEnum):
     """Stored: numbers are never reused."""
@@ -47,6 +50,14 @@ class Repair:
     @property
     def merges_files(self) -> bool:
         return self.request == MERGE_REQUEST
+
+    @property
+    def rebuilds_main(self) -> bool:
+        return self.request == REBUILD_REQUEST
+
+    @property
+    def is_about_values(self) -> bool:
+        return not self.merges_files and not self.rebuilds_main
 
 
 class TooManyRepairs(Exhausted):

@@ -11,6 +11,8 @@ from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.store import MetadataStore
 from lakestream.storage.wal.inline_budget import InlineLimits
 from lakestream.storage.wal.mover import Mover
+from lakestream.table.budget import UpkeepBudget
+from lakestream.table.clustering.clustering import Clustering
 from lakestream.table.compaction.commit import Committer
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.rounds import Rewriter, Rewriting, WorkersObjects
@@ -19,6 +21,7 @@ from lakestream.table.merging.kinds import FileKinds
 from lakestream.table.merging.merging import Merging
 from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.pipeline import Pipeline
+from lakestream.table.rebuilding.rebuilding import Rebuilding
 from lakestream.table.repairs import Repairs
 from lakestream.table.topic_tables import TopicTables
 from lakestream.table.upkeep.copies import Copies
@@ -65,7 +68,22 @@ def build_pipeline(
     )
     dropped_jobs = DroppedJobs(store, locations)
     orphan_data = OrphanData(store, locations, commits, clock)
+    limits_of_merges = merge_limits or MergeLimits()
+    budget = UpkeepBudget(clock, share=limits_of_merges.time_share)
     committer = Committer(store=store, objects=objects, locations=locations, commits=commits, clock=clock)
+    clustering = Clustering(
+        store=store,
+        locations=locations,
+        commits=commits,
+        rewriting=rewriting,
+        committer=committer,
+        dropped_jobs=dropped_jobs,
+        metrics=counted,
+        limits=limits_of_merges,
+        budget=budget,
+        clock=clock,
+        ids=ids,
+    )
     return Pipeline(
         store=store,
         mover=Mover(
@@ -99,10 +117,13 @@ def build_pipeline(
             committer=committer,
             dropped_jobs=dropped_jobs,
             metrics=counted,
-            limits=merge_limits or MergeLimits(),
+            limits=limits_of_merges,
+            budget=budget,
             clock=clock,
             ids=ids,
         ),
+        clustering=clustering,
+        rebuilding=Rebuilding(store=store, commits=commits, clustering=clustering),
         dropped_tables=DroppedTables(store, locations, counted, grace_ms=grace_ms),
         metrics=counted,
         limits=limits,

@@ -30,6 +30,10 @@ _COUNTERS = {
     "merged_bytes": "Bytes of the files that were merged.",
     "dropped_merges": "Merges given up, because of an error or because someone else changed the files meanwhile.",
     "merge_seconds": "Time spent on merging files.",
+    "clustered_files": "Data files whose rows were clustered into others.",
+    "clustered_bytes": "Bytes of the files whose rows were clustered.",
+    "dropped_clusterings": "Clusterings given up: an error, a layout that does not fit, or someone else was faster.",
+    "clustering_seconds": "Time spent on clustering.",
 }
 PHASES = ("plan", "rewrite", "commit")
 
@@ -89,6 +93,16 @@ class PipelineMetrics(Collector):
 
     def merging_took(self, seconds: float) -> None:
         self._counts["merge_seconds"] += seconds
+
+    def files_clustered(self, *, files: int, bytes: int) -> None:
+        self._counts["clustered_files"] += files
+        self._counts["clustered_bytes"] += bytes
+
+    def clustering_dropped(self) -> None:
+        self._counts["dropped_clusterings"] += 1
+
+    def clustering_took(self, seconds: float) -> None:
+        self._counts["clustering_seconds"] += seconds
 
     def collect(self) -> Iterable[Metric]:
         for name, help in _COUNTERS.items():

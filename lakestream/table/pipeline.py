@@ -21,6 +21,7 @@ from lakestream.model.errors import Fenced, LakestreamError, Unavailable, what_w
 from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob
 from lakestream.model.topic import TopicId
 from lakestream.storage.wal.mover import Mover
+from lakestream.table.clustering.clustering import Clustering, ClusterRound
 from lakestream.table.compaction.commit import BegunJob, Committer
 from lakestream.table.compaction.plan import PlanLimits, PlannedJob, due_debts, plan_jobs
 from lakestream.table.compaction.rounds import JobWork, Rewriting, RewrittenJob
@@ -28,6 +29,7 @@ from lakestream.table.compaction.task import TaskResult
 from lakestream.table.contracts import evolution
 from lakestream.table.merging.merging import MergeRound, Merging
 from lakestream.table.metrics import PipelineMetrics
+from lakestream.table.rebuilding.rebuilding import Rebuilding
 from lakestream.table.repairs import Repairs
 from lakestream.table.resting import Resting
 from lakestream.table.topic_tables import TopicTables
@@ -75,6 +77,8 @@ class Pipeline:
         orphan_data: OrphanData,
         trimming: Trimming,
         merging: Merging,
+        clustering: Clustering,
+        rebuilding: Rebuilding,
         dropped_tables: DroppedTables,
         metrics: PipelineMetrics,
         limits: PlanLimits,
@@ -93,6 +97,8 @@ class Pipeline:
         self._orphan_data = orphan_data
         self._trimming = trimming
         self._merging = merging
+        self._clustering = clustering
+        self._rebuilding = rebuilding
         self._dropped_tables = dropped_tables
         self._metrics = metrics
         self._limits = limits
@@ -142,6 +148,14 @@ class Pipeline:
     async def merge(self, lease: CompactionLease) -> MergeRound:
         """Merge small files of tables, within their share of the time. Raises as `round` does."""
         return await self._merging.merge(lease)
+
+    async def cluster(self, lease: CompactionLease) -> ClusterRound:
+        """Cluster rows of `main`, within the same share of the time. Raises as `round` does."""
+        return await self._clustering.cluster(lease)
+
+    async def rebuild(self, lease: CompactionLease) -> bool:
+        """One step of a rebuild that someone asked for; False if nobody did. Raises as `round` does."""
+        return await self._rebuilding.step(lease)
 
     async def upkeep(self) -> None:
         """Trim the tables to what the log still has, and delete the tables of topics that took them along."""

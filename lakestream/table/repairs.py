@@ -73,7 +73,7 @@ class Repairs:
         while self._unanswered:
             await self._dropped_jobs.drop(self._unanswered[-1])  # a committed job keeps its files
             self._unanswered.pop()
-        asked = [repair for repair in await self._store.repairs.asked() if not repair.merges_files]
+        asked = [repair for repair in await self._store.repairs.asked() if repair.is_about_values]
         self._resting.keep({repair.topic for repair in asked})
         for repair in asked:
             if self._resting.rests(repair.topic, asked=True):

@@ -46,6 +46,10 @@ async def run_rounds(
                 tidy()
             if (held := lease.held()) is not None:
                 await pipeline.merge(held)
+            if (held := lease.held()) is not None:
+                await pipeline.cluster(held)
+            if (held := lease.held()) is not None:
+                await pipeline.rebuild(held)
             if lease.held() is not None and clock.monotonic() - kept_up_at > UPKEEP_SECONDS:
                 await pipeline.upkeep()
                 kept_up_at = clock.monotonic()

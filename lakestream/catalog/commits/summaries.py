@@ -23,6 +23,12 @@ RETENTION = "lakestream.retention"
 
 MERGE = "lakestream.merge"
 """The job that made the snapshot by merging files. Its ledger names the files that it replaces."""
+CLUSTERING = "lakestream.clustering"
+"""The job that made the snapshot of `main` by clustering files."""
+REBUILD = "lakestream.rebuild"
+"""The request of which the snapshot is a part: to make `main` again from `log`."""
+REBUILT = "lakestream.rebuilt"
+"""The request that made this snapshot of `main` from `log`."""
 
 _TOTALS = {
     "total-data-files": "added-data-files",

@@ -17,6 +17,10 @@ from dataclasses import dataclass
 
 LEDGER_NAME = "ledger.json"
 """Lies in each job's own folder, next to the data files of the job."""
+LOG_FILE_END = "-log.parquet"
+"""The ending of data files whose rows only `log` shows (table/compaction/rewrite.py)."""
+CLUSTERED_FILE_END = "-clustered.parquet"
+"""The ending of data files that a clustering has written (table/arrangement/clustered_files.py)."""
 _VERSION_DIGITS = 5
 _ENDS = (".avro", ".metadata.json")
 

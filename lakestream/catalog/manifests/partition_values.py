@@ -70,6 +70,14 @@ def value_bytes(type: str, value: Any) -> bytes:
     return bytes(value)
 
 
+def stored_value(type: str, value: Any) -> Any:
+    """A partition value as manifests hold it. Decimals come as whole numbers, without their point."""
+    if value is None or not type.startswith("decimal("):
+        return value
+    precision = int(type[8:-1].split(",")[0])
+    return int(value).to_bytes(_decimal_bytes(precision), "big", signed=True)
+
+
 def summarised(types: Sequence[str], tuples: Sequence[Sequence[Any]]) -> list[Json]:
     """The manifest list's summary of each partition field over a manifest's files."""
     return [_summary(type, [values[index] for values in tuples]) for index, type in enumerate(types)]

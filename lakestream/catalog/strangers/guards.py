@@ -31,6 +31,8 @@ TAKES_ROWS = "lakestream.takes-rows"
 _OWN_PREFIX = "lakestream."
 _ADDITION = "add-snapshot"
 CATALOGS_PROPERTIES = ("write.metadata.path", "encryption.key-id")
+SIDE_REF_START = "lakestream-"
+"""Refs that exist for a while, as the side branch of a rebuild (catalog/topic/rebuilding.py)."""
 _EQUALITY_DELETES = ("added-equality-deletes", "added-equality-delete-files")
 _LOG_SPEC_ID = 0
 
@@ -120,7 +122,8 @@ def _append_where_rows_are_records(metadata: Metadata, update: Json) -> str | No
 
 
 def _not_log(metadata: Metadata, update: Json) -> str | None:
-    if (branch := wanted(update, "ref-name", str)) in OWN_BRANCHES:
+    branch = wanted(update, "ref-name", str)
+    if branch in OWN_BRANCHES or branch.startswith(SIDE_REF_START):
         return f"the branch '{branch}' belongs to the topic: Kafka clients or repairs read it, and only we move it"
     return None
 

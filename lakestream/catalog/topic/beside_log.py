@@ -1,7 +1,8 @@
-"""Finds files that other engines added to a topic's table: files outside of the log, of which there is one copy.
+"""Finds files that a topic's table has in addition to the log's, of which there is one copy.
 
     heads of `main` and of others' branches and tags, and snapshots that others made
-    ->  their manifests  ->  files that do not lie in the log's folder: rewritten rows, deletes
+    ->  their manifests  ->  files that do not lie in the log's folder: others' rewritten rows and deletes
+                         ->  files that do, and that a clustering has written
 
 The log's own files lie in a folder of their own (locations.py), so the path shows the owner of a file. While nobody has
 changed `main`, it is at the same snapshot as `log`, and nothing is read. Summaries of others' snapshots are not enough:
@@ -9,17 +10,26 @@ such snapshots expire after half an hour, and their files stay.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from lakestream.catalog.commits.reading import SnapshotFiles
-from lakestream.catalog.commits.summaries import JOB, MERGE, RETENTION
+from lakestream.catalog.commits.summaries import CLUSTERING, JOB, MERGE, REBUILD, REBUILT, RETENTION
 from lakestream.catalog.commits.table_state import head_of
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.manifests.avro_file import avro_rows
 from lakestream.catalog.manifests.entries import EntryFormat, ManifestFile, Status
 from lakestream.catalog.manifests.manifests import Content
 from lakestream.catalog.spec.values import Json, Metadata
+from lakestream.catalog.topic.clusterable import is_clustered
 from lakestream.catalog.topic.hourly_tags import is_hourly
 from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH
+
+
+class BytesBesideLog(NamedTuple):
+    by_others: int = 0
+    """Of all files that others wrote and that any kept snapshot reaches."""
+    clustered: int = 0
+    """Of clustered files, which hold rows that the log has as well."""
 
 
 class BesideLog:
@@ -27,11 +37,11 @@ class BesideLog:
         self._objects = objects
         self._snapshots = SnapshotFiles(objects)
 
-    async def bytes(self, metadata: Metadata) -> int:
-        """The size of all files that others wrote and that any kept snapshot reaches. Raises DamagedTable."""
+    async def bytes(self, metadata: Metadata) -> BytesBesideLog:
+        """Raises DamagedTable."""
         heads = set(_touched_by_others(metadata))
         if not heads:
-            return 0
+            return BytesBesideLog()
         log = await self._manifests(metadata, {head_of(metadata, LOG_BRANCH)})
         others = await self._manifests(metadata, heads)
         sizes: dict[str, int] = {}
@@ -39,7 +49,10 @@ class BesideLog:
             if path not in log:
                 sizes |= await self._sizes(metadata, row)
         folder = f"{self._objects.log_folder(metadata['table-uuid'])}/"
-        return sum(size for path, size in sizes.items() if not path.startswith(folder))
+        return BytesBesideLog(
+            by_others=sum(size for path, size in sizes.items() if not path.startswith(folder)),
+            clustered=sum(size for path, size in sizes.items() if path.startswith(folder) and is_clustered(path)),
+        )
 
     async def _manifests(self, metadata: Metadata, heads: Iterable[int | None]) -> dict[str, ManifestFile]:
         lists = [await self._snapshots.manifest_list(metadata, head) for head in heads if head is not None]
@@ -74,4 +87,7 @@ def _is_our_ref(name: str) -> bool:
 
 def _is_ours(snapshot: Json) -> bool:
     summary = snapshot.get("summary") or {}
-    return bool({JOB, MERGE, RETENTION} & summary.keys()) or "added-files-size" not in summary
+    return (
+        bool({JOB, MERGE, RETENTION, CLUSTERING, REBUILD, REBUILT} & summary.keys())
+        or "added-files-size" not in summary
+    )

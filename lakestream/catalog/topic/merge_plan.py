@@ -14,12 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from lakestream.catalog.files.commit_names import LOG_FILE_END
 from lakestream.catalog.topic.mergeable import LogFile, Standing
 from lakestream.model.job import FileUse
 
 MIB = 1024 * 1024
-LOG_FILE_END = "-log.parquet"
-"""The ending of files whose rows only `log` shows (table/compaction/rewrite.py)."""
 RETENTION_PARTS = 16
 """A group covers at most this part of a topic's retention, in time and in bytes."""
 SHORT_PARTS = 8

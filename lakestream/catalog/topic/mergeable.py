@@ -17,6 +17,7 @@ from lakestream.catalog.files.locations import plain_location
 from lakestream.catalog.manifests.data_files import DataFile
 from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, settled_entries
 from lakestream.catalog.manifests.manifests import Content
+from lakestream.catalog.topic.rebuilding import is_being_rebuilt
 from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH
 from lakestream.model.table_errors import LedgerConflict
 
@@ -58,12 +59,16 @@ class Mergeable:
     log: Mapping[str, LogFile]
     """By path."""
     has_lineage: bool
+    is_rebuilt: bool
+    """Whether `main` is being rebuilt. Files are not merged then: the rebuild counts those that `log` gets."""
     _main: Mapping[str, str]
     """Paths in the manifests of `main`, by their plain spelling."""
 
     def replacements(self, merges: Sequence[MergedFiles]) -> dict[str, Replacement]:
         """The replacements on each branch. `log` comes first, since it assigns row ids. Raises LedgerConflict if files
         have gone meanwhile, or must stay as they are."""
+        if self.is_rebuilt:
+            raise _changed()
         gone: dict[str, set[str]] = {LOG_BRANCH: set(), MAIN_BRANCH: set()}
         new: dict[str, list[DataFile]] = {LOG_BRANCH: [], MAIN_BRANCH: []}
         for merge in merges:
@@ -88,7 +93,12 @@ def mergeable(state: TableState, deleted: Sequence[DeletedRows]) -> Mergeable:
     main = {plain_location(entry.path): entry.path for _, entry in _entries(state, MAIN_BRANCH)}
     lineage = has_lineage(state.metadata)
     found = (_log_file(format, entry, main, deleted, lineage) for format, entry in _entries(state, LOG_BRANCH))
-    return Mergeable(log={file.path: file for file in found}, has_lineage=lineage, _main=main)
+    return Mergeable(
+        log={file.path: file for file in found},
+        has_lineage=lineage,
+        is_rebuilt=is_being_rebuilt(state.metadata),
+        _main=main,
+    )
 
 
 def _entries(state: TableState, branch: str) -> list[tuple[EntryFormat, ManifestEntry]]:

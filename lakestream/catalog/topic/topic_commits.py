@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 from lakestream.catalog.commits.lineage import carried_on, last_rows_ms
 from lakestream.catalog.commits.reading import SnapshotFiles
@@ -26,10 +27,21 @@ from lakestream.catalog.manifests.data_files import DataFile
 from lakestream.catalog.manifests.entries import Status
 from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.values import Json, Metadata
+from lakestream.catalog.topic.clusterable import Clusterable, clusterable
 from lakestream.catalog.topic.expiry import SNAPSHOTS_KEPT, snapshots_to_expire
 from lakestream.catalog.topic.hourly_tags import hourly_tags
 from lakestream.catalog.topic.mergeable import Mergeable, MergedFiles, mergeable
 from lakestream.catalog.topic.needed_files import NeededFiles
+from lakestream.catalog.topic.rebuilding import (
+    REBUILD_BASE,
+    REBUILD_BRANCH,
+    RebuildState,
+    plan_side_branch,
+    plan_swap,
+    rebuild_state,
+    without_side_branch,
+)
+from lakestream.catalog.topic.table_layout import TableLayout, layout_of, layout_updates
 from lakestream.catalog.topic.topic_table import TopicTableSpec, new_topic_table, table_id_of
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import (
@@ -61,6 +73,12 @@ class PreparedCommit:
     """The new head of each branch."""
     objects: tuple[NewObject, ...]
     superfluous: tuple[str, ...]
+
+
+class _PlanInputs(TypedDict):
+    now_ms: int
+    ids: Ids
+    names: CommitNames
 
 
 Evolve = Callable[[Metadata], Sequence[Json]]
@@ -237,6 +255,80 @@ class TopicCommits:
     async def _mergeable(self, base: MetadataFile) -> tuple[TableState, Mergeable]:
         state = await self._snapshots.whole_state(base.metadata, (LOG_BRANCH, MAIN_BRANCH))
         return state, mergeable(state, await self._snapshots.deleted_rows(base.metadata, MAIN_BRANCH))
+
+    async def lay_out(self, pointer: TablePointer, asked: Mapping[str, str]) -> PreparedCommit | None:
+        """Give the table the layout that the topic's configs ask for; None if it has it. Raises DamagedTable, and
+        InvalidTableChange if it cannot have it."""
+        base = await self._files.read(pointer.metadata_location)
+        updates = layout_updates(base.metadata, asked)
+        return await self._next(pointer, base, updates) if updates else None
+
+    async def layout(self, pointer: TablePointer) -> TableLayout:
+        """How the table's files are written now. Raises DamagedTable."""
+        return layout_of((await self._files.read(pointer.metadata_location)).metadata)
+
+    async def clusterable(self, pointer: TablePointer, branch: str = MAIN_BRANCH) -> Clusterable:
+        """The files of `main` as a clustering sees them, or of the branch on which it is rebuilt. Raises
+        DamagedTable."""
+        _, found = await self._clusterable(await self._files.read(pointer.metadata_location), branch)
+        return found
+
+    async def cluster(
+        self,
+        pointer: TablePointer,
+        gone: AbstractSet[str],
+        files: Sequence[DataFile],
+        *,
+        summary: Mapping[str, str],
+        branch: str = MAIN_BRANCH,
+    ) -> PreparedCommit:
+        """Replace files of `main`, or of the branch on which it is rebuilt, by clustered ones. Raises DamagedTable, and
+        LedgerConflict if someone else has changed them."""
+        base = await self._files.read(pointer.metadata_location)
+        state, found = await self._clusterable(base, branch)
+        plan = replace_files(
+            state,
+            {branch: found.replacement(gone, files)},
+            summary={**carried_on(base.metadata, head_of(base.metadata, branch)), **summary},
+            now_ms=self._clock.wall_ms(),
+            ids=self._ids,
+            names=self._names(pointer.id, version=version_of(base.location) + 1),
+        )
+        return await self._next(pointer, base, plan.updates, unwritten=plan.objects, heads=plan.heads)
+
+    async def _clusterable(self, base: MetadataFile, branch: str) -> tuple[TableState, Clusterable]:
+        state = await self._snapshots.whole_state(base.metadata, (branch, LOG_BRANCH))
+        return state, clusterable(state, branch, await self._snapshots.deleted_rows(base.metadata, branch))
+
+    async def rebuild_state(self, pointer: TablePointer) -> RebuildState:
+        """How far the rebuild of `main` is in the pointer's version. Raises DamagedTable."""
+        return rebuild_state((await self._files.read(pointer.metadata_location)).metadata)
+
+    async def begin_rebuild(self, pointer: TablePointer, id: str) -> PreparedCommit:
+        """A side branch with the files of `log` that SQL should see. Raises DamagedTable."""
+        base = await self._files.read(pointer.metadata_location)
+        state = await self._snapshots.whole_state(base.metadata, (LOG_BRANCH, MAIN_BRANCH))
+        plan = plan_side_branch(state, id, **self._planned(pointer, base))
+        return await self._next(pointer, base, plan.updates, unwritten=plan.objects, heads=plan.heads)
+
+    async def end_rebuild(self, pointer: TablePointer, id: str) -> PreparedCommit:
+        """`main` becomes what the side branch has, and what `log` got since. Raises DamagedTable, and LedgerConflict if
+        rows are missing on the side branch, or there twice."""
+        base = await self._files.read(pointer.metadata_location)
+        branches = (LOG_BRANCH, MAIN_BRANCH, REBUILD_BRANCH, REBUILD_BASE)
+        state = await self._snapshots.whole_state(base.metadata, branches)
+        own = f"{self._objects.log_folder(pointer.id)}/"
+        plan = plan_swap(state, id, own_folder=own, **self._planned(pointer, base))
+        return await self._next(pointer, base, plan.updates, unwritten=plan.objects, heads=plan.heads)
+
+    async def drop_rebuild(self, pointer: TablePointer) -> PreparedCommit:
+        """Take the side branch away: the rebuild is given up. Raises DamagedTable."""
+        base = await self._files.read(pointer.metadata_location)
+        return await self._next(pointer, base, without_side_branch(base.metadata))
+
+    def _planned(self, pointer: TablePointer, base: MetadataFile) -> _PlanInputs:
+        names = self._names(pointer.id, version=version_of(base.location) + 1)
+        return {"now_ms": self._clock.wall_ms(), "ids": self._ids, "names": names}
 
     async def expire(
         self, pointer: TablePointer, *, keep: int = SNAPSHOTS_KEPT, trimmed_before_ms: int | None = None

@@ -95,8 +95,21 @@ def _print_tables(found: Any) -> None:
         if set_aside := topic["table"].get("quarantined_records"):
             name = topic["name"]
             say(f"{name} has {counted(set_aside, 'record')} set aside: `lakestream quarantine show {name}`")
+        _say_clustered(topic["name"], topic["table"])
     if wal["overdue_segments"]:
         say(f"{len(wal['overdue_segments'])} WAL objects should have been deleted: is a broker running?")
+
+
+def _say_clustered(name: str, table: Any) -> None:
+    if not (size := table.get("bytes_clustered")):
+        return
+    if table["keeps_log_for_ever"]:
+        say(
+            f"{name}: {in_units(size)} of clustered rows are a second copy, for good: the topic has neither "
+            "retention.ms nor retention.bytes, so the log keeps every record"
+        )
+    else:
+        say(f"{name}: {in_units(size)} of clustered rows are a second copy while the log keeps their records")
 
 
 def _table_row(topic: str, table: Any) -> tuple[object, ...]:

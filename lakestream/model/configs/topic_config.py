@@ -18,6 +18,8 @@ from lakestream.model.configs.definition import (
     some_of,
     truth,
 )
+from lakestream.model.configs.layout import CLUSTER_AFTER, DEFAULT_CLUSTER_AFTER, ClusterAfter, parsed_cluster_after
+from lakestream.model.configs.layout_configs import LAYOUT_CONFIGS
 from lakestream.model.configs.profile import DEFAULT_PROFILE, PROFILE, Profile
 from lakestream.model.configs.value_configs import VALIDATE, VALUE_CONFIGS, Validation, problem_together
 from lakestream.model.configs.without_effect import CONFIGS_WITHOUT_EFFECT
@@ -154,7 +156,8 @@ _DEFINITIONS = (
 TOPIC_CONFIGS: Mapping[str, ConfigDefinition] = {
     definition.name: definition
     for definition in sorted(
-        (*_DEFINITIONS, *CONFIGS_WITHOUT_EFFECT, *VALUE_CONFIGS), key=lambda definition: definition.name
+        (*_DEFINITIONS, *CONFIGS_WITHOUT_EFFECT, *LAYOUT_CONFIGS, *VALUE_CONFIGS),
+        key=lambda definition: definition.name,
     )
 }
 
@@ -197,6 +200,11 @@ def table_namespace(config: Mapping[str, str]) -> Namespace | None:
     """The namespace configured for the topic's table; None if none is configured."""
     asked = config.get(TABLE_NAMESPACE)
     return None if asked is None else tuple(asked.split("."))
+
+
+def cluster_after(config: Mapping[str, str]) -> ClusterAfter:
+    """When new rows of the topic's table are clustered, if it has a layout."""
+    return parsed_cluster_after(config.get(CLUSTER_AFTER, DEFAULT_CLUSTER_AFTER))
 
 
 def lists_its_table(config: Mapping[str, str]) -> bool:

@@ -12,6 +12,7 @@ def table_json(health: TableHealth) -> dict[str, Any]:
         "bytes_in_wal_too": health.bytes_in_wal_too,
         "bytes_over_one_copy": health.bytes_over_one_copy,
         "copies": health.copies,
+        "keeps_log_for_ever": health.keeps_log_for_ever,
         "lag_records": health.lag.records,
         "lag_bytes": health.lag.bytes,
         "lag_seconds": health.lag.seconds,

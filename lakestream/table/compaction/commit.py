@@ -64,7 +64,8 @@ class JobChange:
     table: TableId
     files: Sequence[FileDescriptor]
     """The files that the job has written."""
-    ledger: Ledger
+    ledger: Ledger | None
+    """None for a job that changes `main` alone, where nobody asks which offsets lie in which file."""
     prepare: Callable[[TablePointer], Awaitable[PreparedCommit]]
     """Prepares the table's next version."""
     commit: Callable[[PointerMove], JobCommit]
@@ -188,9 +189,12 @@ class Committer:
         else:
             await self._commits.finish(prepared)
 
-    async def _vouch(self, files: Sequence[FileDescriptor], ledger: Ledger) -> None:
+    async def _vouch(self, files: Sequence[FileDescriptor], ledger: Ledger | None) -> None:
         """Check the data files and write the ledger, before the commit becomes visible. Raises DamagedTable."""
-        await both(self._check_files(files), self._write_ledger(ledger))
+        if ledger is None:
+            await self._check_files(files)
+        else:
+            await both(self._check_files(files), self._write_ledger(ledger))
 
     async def _check_files(self, files: Sequence[FileDescriptor]) -> None:
         """Check that every file is there and complete. Raises DamagedTable."""

@@ -22,6 +22,7 @@ from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.storage.tablefile.format.sink import Parts
 from lakestream.storage.tablefile.write.stretch import Stretch, stretches_of_span
 from lakestream.storage.tablefile.write.writer import TableFileWriter
+from lakestream.table.arrangement.clustered_files import ClusteredFile, ClusterWork, WrittenFile, clustered_files
 from lakestream.table.compaction.merged_file import Content, MergeSource, MergeWork, merged_file
 from lakestream.table.compaction.set_aside import SetAside, repaired, rows_set_aside
 from lakestream.table.compaction.span_bytes import GETS_MAX, Blocks, Piece, joinable
@@ -50,6 +51,8 @@ async def _rewritten(task: RewriteTask, result: TaskResult, objects: ObjectStore
     name = f"{task.number:05d}-{task.turn * ATTEMPTS_MAX + result.attempt}"
     if task.merge is not None:
         return await _merged(task, task.merge, result, name, objects, threads)
+    if task.cluster is not None:
+        return await _clustered(task, task.cluster, result, name, objects, threads)
     writing = _Writing(task, name)
     if task.set_aside is not None:
         await threads.run(writing.add_repaired, task.set_aside, await _contents(task.set_aside, objects))
@@ -86,6 +89,23 @@ async def _merged(
             parts, written[which] = await threads.run(merge, contents)
             await objects.put(f"{task.folder_key}/{file}", parts)
     return replace(result, file=written.get(MAIN), log_file=written.get(LOG))
+
+
+async def _clustered(
+    task: RewriteTask, work: ClusterWork, result: TaskResult, name: str, objects: ObjectStore, threads: Threads
+) -> TaskResult:
+    """The files of the work as files of one partition each. One at a time is in memory, besides the rows."""
+    contents = [(source.path, await objects.get(source.key)) for source in work.sources]
+    files = clustered_files(contents, work, folder=task.folder, name=name, compression=task.compression)
+
+    def following() -> WrittenFile | None:
+        return next(files, None)
+
+    found: list[ClusteredFile] = []
+    while (written := await threads.run(following)) is not None:
+        await objects.put(f"{task.folder_key}/{written.name}", written.parts)
+        found.append(written.clustered)
+    return replace(result, clustered=tuple(found))
 
 
 async def _contents(work: SetAside, objects: ObjectStore) -> list[tuple[str, Buffer]]:

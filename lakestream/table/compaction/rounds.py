@@ -23,6 +23,7 @@ from lakestream.contract.topic.topic_contract import Needs
 from lakestream.model.errors import Unavailable, what_went_wrong
 from lakestream.model.job import JobId
 from lakestream.model.topic import TopicId
+from lakestream.table.arrangement.clustered_files import ClusterWork
 from lakestream.table.compaction.merged_file import MergeWork
 from lakestream.table.compaction.plan import AbortedRecords, TaskSpan
 from lakestream.table.compaction.set_aside import SetAside
@@ -57,7 +58,7 @@ class WorkersObjects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobWork:
-    """The input of one job: stretches of the log, values that were set aside, or files to merge."""
+    """The input of one job: stretches of the log, values that were set aside, or files to merge or to cluster."""
 
     job: JobId
     topic: TopicId
@@ -67,6 +68,8 @@ class JobWork:
     set_aside: tuple[SetAside, ...] = ()
     """For each task."""
     merges: tuple[MergeWork, ...] = ()
+    """For each task."""
+    clusters: tuple[ClusterWork, ...] = ()
     """For each task."""
     aborted: tuple[AbortedRecords, ...] = ()
     """Records that do not become rows, of all tasks."""
@@ -208,26 +211,23 @@ class Rewriting:
 
     def _tasks(self, rewritten: RewrittenJob) -> list[RewriteTask]:
         work = rewritten.work
-        parts: list[tuple[tuple[TaskSpan, ...], SetAside | None, MergeWork | None]] = [
-            *((spans, None, None) for spans in work.spans),
-            *(((), set_aside, None) for set_aside in work.set_aside),
-            *(((), None, merge) for merge in work.merges),
+        common = RewriteTask(
+            job=work.job,
+            number=0,
+            objects_url=self._workers_objects.url,
+            objects_options=self._workers_objects.options,
+            folder=work.folder,
+            folder_key=self._locations.key_of(work.folder),
+            spans=(),
+            aborted=work.aborted,
+            contract=rewritten.contract.contract,
+            compression=rewritten.contract.compression,
+            turn=rewritten.turn,
+        )
+        parts = [
+            *(replace(common, spans=spans) for spans in work.spans),
+            *(replace(common, set_aside=set_aside) for set_aside in work.set_aside),
+            *(replace(common, merge=merge) for merge in work.merges),
+            *(replace(common, cluster=cluster) for cluster in work.clusters),
         ]
-        return [
-            RewriteTask(
-                job=work.job,
-                number=number,
-                objects_url=self._workers_objects.url,
-                objects_options=self._workers_objects.options,
-                folder=work.folder,
-                folder_key=self._locations.key_of(work.folder),
-                spans=spans,
-                set_aside=set_aside,
-                merge=merge,
-                aborted=work.aborted,
-                contract=rewritten.contract.contract,
-                compression=rewritten.contract.compression,
-                turn=rewritten.turn,
-            )
-            for number, (spans, set_aside, merge) in enumerate(parts)
-        ]
+        return [replace(part, number=number) for number, part in enumerate(parts)]

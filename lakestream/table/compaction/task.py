@@ -12,6 +12,7 @@ from lakestream.contract.topic.topic_contract import NO_NEEDS, RAW_TOPIC, Needs,
 from lakestream.model.file_compression import DEFAULT_COMPRESSION, FileCompression
 from lakestream.model.job import JobId
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor
+from lakestream.table.arrangement.clustered_files import ClusteredFile, ClusterWork
 from lakestream.table.compaction.merged_file import MergeWork
 from lakestream.table.compaction.plan import AbortedRecords, TaskSpan
 from lakestream.table.compaction.set_aside import SetAside
@@ -38,6 +39,8 @@ class RewriteTask:
     """Files to repair, instead of spans."""
     merge: MergeWork | None = None
     """Files to merge, instead of spans."""
+    cluster: ClusterWork | None = None
+    """Files to cluster, instead of spans."""
     aborted: tuple[AbortedRecords, ...] = ()
     """Records of aborted transactions, which do not become rows."""
     is_probe: bool = False
@@ -64,6 +67,8 @@ class TaskResult:
     """Rows that SQL should not see: unreadable batches, values that were set aside, tombstones."""
     quarantine_file: FileDescriptor | None = None
     """Another copy of the values that were set aside, for the branch `quarantine`."""
+    clustered: tuple[ClusteredFile, ...] = ()
+    """Files of a clustering, for `main` alone."""
     needs: Needs = NO_NEEDS
     """What the contract lacks. If the contract can learn it, the task runs again and these files do not count."""
     unread_keys: int = 0
@@ -72,7 +77,8 @@ class TaskResult:
 
     @property
     def files(self) -> list[FileDescriptor]:
-        return [file for file in (self.file, self.log_file, self.quarantine_file) if file is not None]
+        written = [file for file in (self.file, self.log_file, self.quarantine_file) if file is not None]
+        return [*written, *(each.file for each in self.clustered)]
 
     def to_json(self) -> str:
         return json.dumps(
@@ -83,6 +89,7 @@ class TaskResult:
                 "file": self.file and self.file.to_json(),
                 "log-file": self.log_file and self.log_file.to_json(),
                 "quarantine-file": self.quarantine_file and self.quarantine_file.to_json(),
+                "clustered": [each.to_json() for each in self.clustered],
                 "needs": self.needs.to_json(),
                 "unread-keys": self.unread_keys,
                 "error": self.error,
@@ -99,6 +106,7 @@ class TaskResult:
             file=_file(content["file"]),
             log_file=_file(content["log-file"]),
             quarantine_file=_file(content["quarantine-file"]),
+            clustered=tuple(map(ClusteredFile.from_json, content["clustered"])),
             needs=Needs.from_json(content["needs"]),
             unread_keys=content["unread-keys"],
             error=content["error"],

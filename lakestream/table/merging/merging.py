@@ -27,6 +27,7 @@ from lakestream.model.errors import Fenced, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, JobCommit, JobId, LeftJob, NewFileSpan, NewJob, TabledSpan
 from lakestream.model.table import TableId
 from lakestream.model.topic import Topic, TopicId
+from lakestream.table.budget import UpkeepBudget
 from lakestream.table.compaction.commit import Committer, JobChange
 from lakestream.table.compaction.ledger import data_file
 from lakestream.table.compaction.merged_file import MergeSource, MergeWork
@@ -93,6 +94,7 @@ class Merging:
         dropped_jobs: DroppedJobs,
         metrics: PipelineMetrics,
         limits: MergeLimits,
+        budget: UpkeepBudget,
         clock: Clock,
         ids: Ids,
     ) -> None:
@@ -110,8 +112,7 @@ class Merging:
         self._resting = Resting(clock)
         self._new_files: dict[TopicId, int] = {}
         """Files that each topic got since it was examined. A topic that is not here was never examined."""
-        self._free_at = clock.monotonic()
-        """When merging has used no more than its share of the time."""
+        self._budget = budget
         self._requests = MergeRequests(store)
         self._unfinished: dict[JobId, LeftJob] = {}
         """Jobs that were begun, and that are not known to be committed or dropped."""
@@ -129,14 +130,13 @@ class Merging:
             del self._unfinished[job.id]
         began = self._clock.monotonic()
         asked = await self._requests.read()
-        if not asked and (began < self._free_at or not self._limits.time_share):
+        if not asked and not self._budget.is_free:
             return NOTHING
         try:
             return await self._merge(lease, asked)
         finally:
             took = self._clock.monotonic() - began
-            if self._limits.time_share:
-                self._free_at = began + took / self._limits.time_share
+            self._budget.spent(took)
             self._metrics.merging_took(took)
 
     async def _merge(self, lease: CompactionLease, asked: AbstractSet[TopicId]) -> MergeRound:
@@ -162,7 +162,7 @@ class Merging:
         it."""
         is_fast = any(typed_topic_config(topic.config).freshness.is_fast for topic in topics)
         left = self._limits.short_round_bytes_max if is_fast and not asked else self._limits.round_bytes_max
-        in_time = self._clock.monotonic() >= self._free_at and self._limits.time_share > 0
+        in_time = self._budget.is_free
         due = [topic for topic in topics if topic.id in asked or (in_time and self._is_due(topic))]
         due.sort(key=lambda topic: topic.id not in asked)
         jobs: list[MergeJob] = []
@@ -193,7 +193,7 @@ class Merging:
         if pointer is None:
             return None
         found = await self._commits.mergeable(pointer)
-        if found.has_lineage:
+        if found.has_lineage or found.is_rebuilt:
             return None
         uses = await self._store.jobs.file_uses(topic.id)
         config = typed_topic_config(topic.config)

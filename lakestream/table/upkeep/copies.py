@@ -1,4 +1,4 @@
-"""Retention for files that no place in the log's index names: values that were set aside, and repaired rows.
+"""Retention for files that no place in the log's index names: values set aside, repaired rows, and clustered rows.
 
     files of `quarantine`, and of `main` in the log's folder but not on `log`  ->  footers (kept): last offsets
     ->  those of whose records all lie below the starts of their partitions: retention lets go of them as well
@@ -10,16 +10,21 @@ belong to them. The start of a partition never falls, so a file found to be dele
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import structlog
 
 from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.topic.clusterable import is_clustered
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import MAIN_BRANCH, QUARANTINE_BRANCH, TablePointer
 from lakestream.model.topic import TopicId
+from lakestream.storage.tablefile.format.errors import MalformedTableFile
 from lakestream.storage.tablefile.format.footer import ending_bytes, parse_footer
-from lakestream.world.objects.store import ObjectStore
+from lakestream.table.arrangement.clustered_files import last_offsets_of
+from lakestream.world.objects.store import Buffer, ObjectStore
 
 log = structlog.get_logger(__name__)
 
@@ -81,8 +86,20 @@ class Copies:
         tail, size = await self._objects.get_tail(key, TAIL_BYTES)
         if (length := ending_bytes(file, tail, size)) > len(tail):
             tail = await self._objects.get_range(key, size - length, length)
-        extents = parse_footer(file, tail, size).extents
+        found = _of_clustered(file, tail) if is_clustered(file) else _of_rows(file, tail, size)
         if len(self._kept) >= KEPT_MAX:
             self._kept.clear()
-        self._kept[file] = found = {number: own[-1].last_offset for number, own in extents.items()}
+        self._kept[file] = found
         return found
+
+
+def _of_rows(file: str, tail: Buffer, size: int) -> LastOffsets:
+    return {number: own[-1].last_offset for number, own in parse_footer(file, tail, size).extents.items()}
+
+
+def _of_clustered(file: str, tail: Buffer) -> LastOffsets:
+    """A clustered file's footer states the last offsets of the files that it is made of."""
+    found = last_offsets_of(pq.read_metadata(pa.BufferReader(pa.py_buffer(tail))))
+    if found is None:
+        raise MalformedTableFile(f"{file} does not state the offsets of its rows: was it written by someone else?")
+    return found

@@ -47,6 +47,7 @@ from lakestream.protocol.rest.server import HttpServer
 from lakestream.protocol.rest.topic_table import topic_table_routes
 from lakestream.protocol.rest.topics.log import topic_log_routes
 from lakestream.table.building import build_pipeline
+from lakestream.table.clustering.clustering import ClusterRound
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.compaction.rounds import Rewriter
 from lakestream.table.compaction.task import RewriteTask, TaskResult
@@ -162,6 +163,15 @@ class RunningLake:
         lease = await self.store.jobs.claim_compaction("test", 60_000)
         assert lease is not None
         return await self._pipeline.merge(lease)
+
+    def cluster(self) -> ClusterRound:
+        """Rows of `main` that have waited for long enough are clustered."""
+        return self.run(self._cluster())
+
+    async def _cluster(self) -> ClusterRound:
+        lease = await self.store.jobs.claim_compaction("test", 60_000)
+        assert lease is not None
+        return await self._pipeline.cluster(lease)
 
     def upkeep(self) -> None:
         """What the log has let go of leaves the tables."""

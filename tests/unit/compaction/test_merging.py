@@ -72,7 +72,7 @@ def test_compaction_goes_on_behind_a_merge_and_merged_files_are_merged_again() -
         topic, pipeline = await site.topic(partitions=2), site.pipeline(merge_limits=FOUR)
         for base in range(0, 40, 4):
             await written(site, pipeline, topic, 4, base=base)
-            pipeline._merging._free_at = 0
+            pipeline._merging._budget._free_at = 0
             await pipeline.merge(await site.lease())
         assert len(await site.files(topic)) <= 3 * 4
         assert [row["__offset"] for row in await site.table(topic) if row["__partition"] == 0] == list(range(120))
@@ -87,7 +87,7 @@ def json_rows(*values: bytes | None) -> list[Row]:
 
 async def merged(site: Site, pipeline: Pipeline) -> int:
     """How many files the merge replaced. There is always time."""
-    pipeline._merging._free_at = 0.0
+    pipeline._merging._budget._free_at = 0.0
     return (await pipeline.merge(await site.lease())).files
 
 
