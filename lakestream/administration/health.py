@@ -7,8 +7,8 @@
 
 Four things lie at rest beyond one copy of each topic's records: records in the WAL, because of the grace or of a
 neighbour's records; files that others wrote on top; files that retention released and the grace still keeps; and
-quarantined values, which the log has as well. The WAL's objects also have footers, and records of deleted topics: only
-the WAL's own figure (wal.py) includes these.
+quarantined values, which the log has as well. Files that `main` keeps for longer than the log are no second copy. The
+WAL's objects also have footers, and records of deleted topics: only the WAL's own figure (wal.py) includes these.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from lakestream.administration.lags import TableLag, debts_by_topic, table_lag
 from lakestream.administration.quarantine import quarantined_records
 from lakestream.catalog.commits.lineage import last_rows_ms, line_of
-from lakestream.catalog.commits.summaries import RETENTION
+from lakestream.catalog.commits.summaries import RETENTION, RETENTION_BYTES
 from lakestream.catalog.commits.table_state import head_of
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
@@ -28,7 +28,7 @@ from lakestream.metadata.rules.missing import shown_table
 from lakestream.metadata.store import MetadataStore, PartitionSize
 from lakestream.model.configs.topic_config import chosen_freshness
 from lakestream.model.errors import LakestreamError
-from lakestream.model.table import LOG_BRANCH, QUARANTINE_BRANCH, TablePointer
+from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH, TablePointer
 from lakestream.model.topic import PartitionId, Topic, TopicId
 
 READS_AT_ONCE = 16
@@ -45,6 +45,8 @@ class TableContents:
     bytes_set_aside: int
     quarantined_records: int
     bytes_by_others: int
+    bytes_kept_by_table: int
+    """Files that the table keeps, and that the log does not have."""
 
     @property
     def bytes_beside_log(self) -> int:
@@ -111,14 +113,16 @@ class TablesHealth:
         metadata = (await self._files.read(pointer.metadata_location)).metadata
         head = metadata["refs"][LOG_BRANCH]["snapshot-id"]
         summary = _summary(metadata, LOG_BRANCH)
+        beside = await self._beside_log.bytes(metadata)
         return TableContents(
             last_commit_ms=last_rows_ms(metadata, head),
             files=int(summary.get("total-data-files", 0)),
             bytes=int(summary.get("total-files-size", 0)),
-            bytes_let_go=_bytes_let_go(metadata, head),
+            bytes_let_go=_bytes_let_go(metadata),
             bytes_set_aside=int(_summary(metadata, QUARANTINE_BRANCH).get("total-files-size", 0)),
             quarantined_records=quarantined_records(metadata) or 0,
-            bytes_by_others=await self._beside_log.bytes(metadata),
+            bytes_by_others=beside.by_others,
+            bytes_kept_by_table=beside.of_main_alone,
         )
 
 
@@ -128,18 +132,26 @@ def _summary(metadata: Metadata, branch: str) -> Mapping[str, str]:
     return (snapshot or {}).get("summary") or {}
 
 
-def _bytes_let_go(metadata: Metadata, head: int) -> int:
-    """Bytes of files that retention removed from the log and that older snapshots keep until their grace is over."""
-    line = list(line_of(metadata, head))
-    let_go = [snapshot["summary"] for snapshot in line[:-1] if RETENTION in (snapshot.get("summary") or {})]
-    return sum(int(summary.get("removed-files-size", 0)) for summary in let_go)
+def _bytes_let_go(metadata: Metadata) -> int:
+    """Bytes of files that no branch has any more and that older snapshots keep until their grace is over."""
+    lines = [list(line_of(metadata, head_of(metadata, branch)))[:-1] for branch in (LOG_BRANCH, MAIN_BRANCH)]
+    # A commit may have made a snapshot for each branch, at one time: they speak of the same files.
+    commits = {
+        snapshot["timestamp-ms"]: snapshot["summary"]
+        for line in lines
+        for snapshot in line
+        if RETENTION in (snapshot.get("summary") or {})
+    }
+    sizes = (summary.get(RETENTION_BYTES, summary.get("removed-files-size", 0)) for summary in commits.values())
+    return sum(map(int, sizes))
 
 
 def _health(table: NamedTable | None, in_wal_too: int, log_bytes: int, lag: TableLag) -> TableHealth:
     """`log_bytes` are those of the topic's records, as producers sent them. Copies are measured where they lie: records
-    in the WAL against the topic's records, files against the log's files."""
+    in the WAL against the topic's records, files against one copy of what the log or the table keeps."""
     contents = None if table is None else table.contents
-    in_files, table_bytes = (0, 0) if contents is None else (contents.bytes_beside_log, contents.bytes)
+    in_files = 0 if contents is None else contents.bytes_beside_log
+    table_bytes = 0 if contents is None else contents.bytes + contents.bytes_kept_by_table
     return TableHealth(
         table=table,
         bytes_in_wal_too=in_wal_too,

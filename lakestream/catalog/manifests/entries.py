@@ -92,9 +92,13 @@ class EntryFormat:
 
     def file_bytes(self, entry: ManifestEntry) -> int:
         """The size of the entry's file."""
+        return int(self.described(entry)["file_size_in_bytes"])
+
+    def described(self, entry: ManifestEntry) -> Json:
+        """The entry's file, with the names of avro_schemas."""
         encoded = io.BytesIO(entry.data_file + self._end(None))
-        described: Any = fastavro.schemaless_reader(encoded, self._parsed, None)
-        return int(described["file_size_in_bytes"])
+        found: Any = fastavro.schemaless_reader(encoded, self._parsed, None)
+        return dict(found)
 
     def _end(self, first_row_id: int | None) -> bytes:
         return optional_long(first_row_id) + _NULLS_AFTER_ROW_ID if self.lineage else _END_BEFORE_LINEAGE

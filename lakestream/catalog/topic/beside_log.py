@@ -1,19 +1,22 @@
-"""Finds files that other engines added to a topic's table: files outside of the log, of which there is one copy.
+"""Measures what a topic's table has beside its log: other engines' files, and our own that only `main` keeps.
 
     heads of `main` and of others' branches and tags, and snapshots that others made
     ->  their manifests  ->  files that do not lie in the log's folder: rewritten rows, deletes
+    head of `main`       ->  its files in the log's folder that `log` has not, or not any more
 
 The log's own files lie in a folder of their own (locations.py), so the path shows the owner of a file. While nobody has
-changed `main`, it is at the same snapshot as `log`, and nothing is read. Summaries of others' snapshots are not enough:
+changed `main`, it is at the same snapshot as `log`, and nothing is read. Manifests are immutable, and kept in memory
+within a limit. Summaries of others' snapshots are not enough:
 such snapshots expire after half an hour, and their files stay.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from lakestream.catalog.commits.reading import SnapshotFiles
-from lakestream.catalog.commits.summaries import JOB, MERGE, RETENTION
+from lakestream.catalog.commits.summaries import JOB, MERGE, MOVED_ON, RETENTION
 from lakestream.catalog.commits.table_state import head_of
-from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.locations import TableObjects, plain_location
 from lakestream.catalog.manifests.avro_file import avro_rows
 from lakestream.catalog.manifests.entries import EntryFormat, ManifestFile, Status
 from lakestream.catalog.manifests.manifests import Content
@@ -22,24 +25,38 @@ from lakestream.catalog.topic.hourly_tags import is_hourly
 from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH
 
 
+class BytesBeside(NamedTuple):
+    by_others: int
+    """Files that others wrote and that any kept snapshot reaches."""
+    of_main_alone: int
+    """The log's own files that `main` has and `log` does not: the log has let go of them, or they are repaired rows."""
+
+
 class BesideLog:
     def __init__(self, objects: TableObjects) -> None:
         self._objects = objects
         self._snapshots = SnapshotFiles(objects)
 
-    async def bytes(self, metadata: Metadata) -> int:
-        """The size of all files that others wrote and that any kept snapshot reaches. Raises DamagedTable."""
+    async def bytes(self, metadata: Metadata) -> BytesBeside:
+        """Raises DamagedTable."""
         heads = set(_touched_by_others(metadata))
         if not heads:
-            return 0
+            return BytesBeside(0, 0)
         log = await self._manifests(metadata, {head_of(metadata, LOG_BRANCH)})
-        others = await self._manifests(metadata, heads)
+        main = await self._manifests(metadata, {head_of(metadata, MAIN_BRANCH)})
         sizes: dict[str, int] = {}
-        for path, row in others.items():
+        on_main: dict[str, int] = {}
+        for path, row in (await self._manifests(metadata, heads)).items():
             if path not in log:
-                sizes |= await self._sizes(metadata, row)
+                sizes |= (found := await self._sizes(metadata, row))
+                on_main |= found if path in main else {}
         folder = f"{self._objects.log_folder(metadata['table-uuid'])}/"
-        return sum(size for path, size in sizes.items() if not path.startswith(folder))
+        own = {plain_location(path): size for path, size in on_main.items() if path.startswith(folder)}
+        for row in log.values() if own else ():
+            for path in await self._sizes(metadata, row):
+                own.pop(plain_location(path), None)
+        others = sum(size for path, size in sizes.items() if not path.startswith(folder))
+        return BytesBeside(others, sum(own.values()))
 
     async def _manifests(self, metadata: Metadata, heads: Iterable[int | None]) -> dict[str, ManifestFile]:
         lists = [await self._snapshots.manifest_list(metadata, head) for head in heads if head is not None]
@@ -74,4 +91,4 @@ def _is_our_ref(name: str) -> bool:
 
 def _is_ours(snapshot: Json) -> bool:
     summary = snapshot.get("summary") or {}
-    return bool({JOB, MERGE, RETENTION} & summary.keys()) or "added-files-size" not in summary
+    return bool({JOB, MERGE, MOVED_ON, RETENTION} & summary.keys()) or "added-files-size" not in summary

@@ -92,6 +92,8 @@ def _print_tables(found: Any) -> None:
     for topic in found["topics"]:
         if "error" in topic["table"]:
             say(f"table of {topic['name']}: {topic['table']['error']}")
+        if kept := topic["table"].get("bytes_kept_by_table"):
+            say(f"{topic['table']['table']} keeps {in_units(kept)} that the log of {topic['name']} does not have")
         if set_aside := topic["table"].get("quarantined_records"):
             name = topic["name"]
             say(f"{name} has {counted(set_aside, 'record')} set aside: `lakestream quarantine show {name}`")
@@ -121,7 +123,8 @@ def _lag(table: Any) -> str:
 def _over_one_copy(table: Any) -> str:
     """Without what lies in the WAL too: that goes by itself, and every young table has it."""
     beside = table["bytes_over_one_copy"] - table["bytes_in_wal_too"]
-    return f"{in_units(beside)} ({1 + beside / table['bytes']:.2f}x)" if beside and table["bytes"] else in_units(beside)
+    one_copy = table["bytes"] + table["bytes_kept_by_table"]
+    return f"{in_units(beside)} ({1 + beside / one_copy:.2f}x)" if beside and one_copy else in_units(beside)
 
 
 def _kept_for_grace(wal: Any) -> str:
