@@ -2,7 +2,7 @@
 
     tails  -> records that are not in the table yet
     debts  -> bytes and spans of them that lie in the WAL, and since when
-    table's metadata -> last commit, files, bytes, and files that others wrote on `main`
+    table's metadata -> last commit, files, bytes, and files that others wrote on `main`; its condition (condition/)
     copies in the WAL -> records that are in the table and whose WAL objects are still there
 
 Four things lie at rest beyond one copy of each topic's records: records in the WAL, because of the grace or of a
@@ -15,6 +15,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lakestream.administration.condition.figures import FiguresOfTables, TableFigures
+from lakestream.administration.condition.rating import RatedTable, Rating, rating_of
 from lakestream.administration.lags import TableLag, debts_by_topic, table_lag
 from lakestream.administration.quarantine import quarantined_records
 from lakestream.catalog.commits.lineage import last_rows_ms, line_of
@@ -28,7 +30,7 @@ from lakestream.metadata.rules.missing import shown_table
 from lakestream.metadata.store import MetadataStore, PartitionSize
 from lakestream.model.configs.topic_config import chosen_freshness
 from lakestream.model.errors import LakestreamError
-from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH, TablePointer
+from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH
 from lakestream.model.topic import PartitionId, Topic, TopicId
 
 READS_AT_ONCE = 16
@@ -59,6 +61,8 @@ class NamedTable:
     listed: bool
     contents: TableContents | None = None
     """None if there is a problem."""
+    figures: TableFigures | None = None
+    """The same."""
     problem: str | None = None
     """Why the table could not be read."""
 
@@ -71,12 +75,17 @@ class TableHealth:
     bytes_over_one_copy: int
     copies: float
     lag: TableLag
+    rating: Rating | None
+    """None while there is no table, or it cannot be read."""
 
 
 class TablesHealth:
-    def __init__(self, store: MetadataStore, locations: TableObjects, files: MetadataFiles) -> None:
+    def __init__(
+        self, store: MetadataStore, locations: TableObjects, files: MetadataFiles, figures: FiguresOfTables
+    ) -> None:
         self._store = store
         self._files = files
+        self._figures = figures
         self._beside_log = BesideLog(locations)
 
     async def of_topics(
@@ -94,7 +103,7 @@ class TablesHealth:
             own = [sizes[partition] for partition in topic.partitions if partition in sizes]
             freshness, tails = chosen_freshness(topic.config), [size.tail for size in own]
             lag = table_lag(topic.name, freshness, tails, debts.get(topic.id, ()), now_ms=now_ms)
-            return _health(table, in_wal_too.get(topic.id, 0), sum(size.bytes for size in own), lag)
+            return _health(topic, table, in_wal_too.get(topic.id, 0), sum(size.bytes for size in own), lag)
 
         found = await asyncio.gather(*map(one, topics))
         return {topic.id: health for topic, health in zip(topics, found, strict=True)}
@@ -105,12 +114,13 @@ class TablesHealth:
             return None
         name = shown_table(pointer.namespace, pointer.name)
         try:
-            return NamedTable(name=name, listed=pointer.listed, contents=await self._contents(pointer))
+            metadata = (await self._files.read(pointer.metadata_location)).metadata
+            contents, figures = await self._contents(metadata), await self._figures.of(metadata)
+            return NamedTable(name=name, listed=pointer.listed, contents=contents, figures=figures)
         except LakestreamError as error:  # one damaged table hides none of the others
             return NamedTable(name=name, listed=pointer.listed, problem=str(error))
 
-    async def _contents(self, pointer: TablePointer) -> TableContents:
-        metadata = (await self._files.read(pointer.metadata_location)).metadata
+    async def _contents(self, metadata: Metadata) -> TableContents:
         head = metadata["refs"][LOG_BRANCH]["snapshot-id"]
         summary = _summary(metadata, LOG_BRANCH)
         beside = await self._beside_log.bytes(metadata)
@@ -146,7 +156,7 @@ def _bytes_let_go(metadata: Metadata) -> int:
     return sum(map(int, sizes))
 
 
-def _health(table: NamedTable | None, in_wal_too: int, log_bytes: int, lag: TableLag) -> TableHealth:
+def _health(topic: Topic, table: NamedTable | None, in_wal_too: int, log_bytes: int, lag: TableLag) -> TableHealth:
     """`log_bytes` are those of the topic's records, as producers sent them. Copies are measured where they lie: records
     in the WAL against the topic's records, files against one copy of what the log or the table keeps."""
     contents = None if table is None else table.contents
@@ -158,6 +168,22 @@ def _health(table: NamedTable | None, in_wal_too: int, log_bytes: int, lag: Tabl
         bytes_over_one_copy=in_wal_too + in_files,
         copies=round(1 + _share(in_wal_too, log_bytes) + _share(in_files, table_bytes), 2),
         lag=lag,
+        rating=_rating(topic, table),
+    )
+
+
+def _rating(topic: Topic, table: NamedTable | None) -> Rating | None:
+    if table is None or table.contents is None or table.figures is None:
+        return None
+    return rating_of(
+        RatedTable(
+            topic=topic.name,
+            name=table.name,
+            figures=table.figures,
+            log_files=table.contents.files,
+            extra_bytes=table.contents.bytes_beside_log,
+            bytes_by_others=table.contents.bytes_by_others,
+        )
     )
 
 

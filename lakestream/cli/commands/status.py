@@ -82,7 +82,7 @@ def _say_what_is_missing(topic: Any) -> None:
 def _print_tables(found: Any) -> None:
     wal = found["wal"]
     print_table(
-        ["table", ">lag records", ">promised", ">files", ">bytes", ">over one copy", "last commit"],
+        ["table", ">lag records", ">promised", ">files", ">bytes", ">over one copy", "last commit", "health"],
         [_table_row(topic["name"], topic["table"]) for topic in found["topics"]],
         title=f"tables  pipeline {'running' if found['pipeline'] else 'not running'}  "
         f"wal {in_units(wal['bytes'])}{_kept_for_grace(wal)}",
@@ -92,6 +92,8 @@ def _print_tables(found: Any) -> None:
     for topic in found["topics"]:
         if "error" in topic["table"]:
             say(f"table of {topic['name']}: {topic['table']['error']}")
+        for finding in (topic["table"]["health"] or {}).get("findings", ()):
+            say(f"{topic['table']['table']} is {finding['condition']}: {finding['problem']}. {finding['advice']}")
         if kept := topic["table"].get("bytes_kept_by_table"):
             say(f"{topic['table']['table']} keeps {in_units(kept)} that the log of {topic['name']} does not have")
         if set_aside := topic["table"].get("quarantined_records"):
@@ -104,12 +106,12 @@ def _print_tables(found: Any) -> None:
 def _table_row(topic: str, table: Any) -> tuple[object, ...]:
     lag = (_lag(table), f"{table['freshness']}, late" if table["late"] else table["freshness"])
     if table["table"] is None:
-        return (f"{topic} has none yet", *lag, None, None, None, None)
+        return (f"{topic} has none yet", *lag, None, None, None, None, None)
     shown = _shown(topic, table)
     if "error" in table:
-        return (shown, *lag, None, None, None, "damaged")
+        return (shown, *lag, None, None, None, None, "damaged")
     own = (table["files"], in_units(table["bytes"]), _over_one_copy(table), _time(table["last_commit_ms"]))
-    return (shown, *lag, *own)
+    return (shown, *lag, *own, table["health"]["condition"])
 
 
 def _lag(table: Any) -> str:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lakestream.administration.condition.figures import FiguresOfTables
 from lakestream.administration.health import TableContents, TablesHealth
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
@@ -48,7 +49,8 @@ async def upkeep(pipeline: Pipeline) -> None:
 
 async def contents(site: Site, topic: Topic) -> TableContents:
     locations = TableObjects(site.objects)
-    health = TablesHealth(site.store, locations, MetadataFiles(locations, ids=site.ids))
+    figures = FiguresOfTables(locations, MergeLimits())
+    health = TablesHealth(site.store, locations, MetadataFiles(locations, ids=site.ids), figures)
     found = (await health.of_topics([topic], await site.store.tails(topic.partitions)))[topic.id].table
     assert found is not None and found.contents is not None
     return found.contents
@@ -59,7 +61,7 @@ def test_a_table_for_ever_keeps_what_the_log_lets_go_of_and_gives_it_up_when_it_
         topic, pipeline = await site.topic(), site.pipeline(grace_ms=0)
         await with_config(site, topic, {TABLE_RETENTION: FOR_EVER})
         files = await written(site, topic, pipeline)
-        await retain(site, topic, before_ms=NOW_MS + 2 * STEP_MS - 1)
+        await retain(site, topic, before_ms=NOW_MS + STEP_MS + STEP_MS // 2)
         await upkeep(pipeline)
         assert await consumed(site, topic) == await offsets(site, topic, "log") == list(range(20, 30))
         assert await offsets(site, topic, "main") == list(range(30))
