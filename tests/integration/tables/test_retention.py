@@ -109,7 +109,7 @@ def test_a_table_keeps_its_rows_when_the_log_lets_go_and_is_still_the_same_as_it
     assert done.returncode == 0, done.stdout
     [status] = lake.json("status")["topics"]
     assert status["table"]["bytes_kept_by_table"] > 0 and status["table"]["bytes_let_go"] == 0
-    assert lake.command("status").stdout.count("that the log of visits does not have") == 1
+    assert "that the log of visits does not have" in lake.command("status").stderr
 
 
 async def _retain(lake: RunningLake) -> None:
