@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from lakestream.administration.compaction import CompactionRequests
+from lakestream.administration.condition.figures import FiguresOfTables
 from lakestream.administration.copies import TableCopies
 from lakestream.administration.fresh_reads import FreshReads
 from lakestream.administration.health import TablesHealth
@@ -70,7 +71,7 @@ def build_administration(
         overview=Overview(
             store,
             processes=processes,
-            tables=TablesHealth(store, locations, files),
+            tables=TablesHealth(store, locations, files, FiguresOfTables(locations, merge_limits or MergeLimits())),
             wal=WalAtRest(store, grace_ms=grace_ms),
             missing=MissingFiles(store, locations),
         ),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from lakestream.administration.named_topics import named_topics
 from lakestream.administration.pipeline import Pipelines, PipelineState
 from lakestream.catalog.files.locations import TableObjects
-from lakestream.catalog.topic.merge_plan import MergeLimits, Retention, all_groups_of, is_small, runs_of
+from lakestream.catalog.topic.merge_plan import MergeLimits, all_groups_of, is_small, runs_of, shortest_retention
 from lakestream.catalog.topic.mergeable import Standing
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
@@ -181,8 +181,7 @@ class Maintenance:
         if pointer is None:
             return FilesOfTable(topic=topic.name)
         found = await self._commits.mergeable(pointer)
-        config = typed_topic_config(topic.config)
-        retention = Retention(config.retention_ms, config.retention_bytes)
+        retention = shortest_retention(typed_topic_config(topic.config))
         uses = await self._store.jobs.file_uses(topic.id)
         runs = [] if found.has_lineage else runs_of(uses, found.log, folder=self._locations.log_folder(pointer.id))
         groups = [group for run in runs for group in all_groups_of(run, self._limits, retention)]

@@ -24,6 +24,7 @@ from lakestream.table.pipeline import Pipeline
 from lakestream.table.rebuilding.rebuilding import Rebuilding
 from lakestream.table.repairs import Repairs
 from lakestream.table.topic_tables import TopicTables
+from lakestream.table.upkeep.aged_files import AgedFiles
 from lakestream.table.upkeep.copies import Copies
 from lakestream.table.upkeep.dropped_jobs import DroppedJobs
 from lakestream.table.upkeep.dropped_tables import DroppedTables
@@ -106,7 +107,13 @@ def build_pipeline(
         orphan_metadata=OrphanMetadata(store, locations, commits, orphan_data, clock, grace_ms=grace_ms),
         orphan_data=orphan_data,
         trimming=Trimming(
-            store, commits, Copies(store, objects, locations, commits), clock, counted, grace_ms=grace_ms
+            store,
+            commits,
+            Copies(store, objects, locations, commits),
+            AgedFiles(store, objects, locations, commits),
+            clock,
+            counted,
+            grace_ms=grace_ms,
         ),
         merging=Merging(
             store=store,

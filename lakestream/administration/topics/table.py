@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lakestream.administration.named_topics import named_topics
 from lakestream.catalog.commits.lineage import line_of
 from lakestream.catalog.commits.reading import SnapshotFiles
-from lakestream.catalog.commits.summaries import JOB, LEDGER, RETENTION
+from lakestream.catalog.commits.summaries import JOB, LEDGER, MERGE, MOVED_ON, RETENTION
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.manifests.entries import EntryFormat, Status
@@ -207,7 +207,9 @@ def _snapshot(snapshot: Json, refs: dict[str, Json], on: list[str]) -> TableSnap
 def _maker(summary: Json, *, is_first: bool) -> str:
     if JOB in summary:
         return "compaction"
-    if RETENTION in summary:
+    if MERGE in summary:
+        return "merge"
+    if RETENTION in summary or MOVED_ON in summary:
         return "retention"
     engine, version = summary.get("engine-name", ""), summary.get("engine-version", "")
     return f"{engine} {version}".strip() or ("creation" if is_first else "an engine")

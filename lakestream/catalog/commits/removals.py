@@ -1,11 +1,11 @@
 """Plans the removal of whole data files from branches in one commit. Reads and writes nothing.
 
-    what was read (metadata, manifest lists of the heads, all their data manifests)  +  paths that go
+    what was read (metadata, manifest lists of the heads, all their data manifests)  +  paths that go, by branch
       ->  manifests without them, manifest lists, a `delete` snapshot for each branch that had any
 
 A manifest that holds a removed file is written again: the others stay as existing entries, and the removed ones are
 marked as deleted by this snapshot, as the specification requires. Delete files that refer to removed files stay, and
-match nothing any more. Branches at the same snapshot share the new one.
+match nothing any more. Branches at the same snapshot that lose the same files share the new one.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,29 +23,29 @@ from lakestream.catalog.manifests.manifests import Content, manifest_row
 
 def remove_files(
     state: TableState,
-    branches: Sequence[str],
-    gone: AbstractSet[str],
+    gone: Mapping[str, AbstractSet[str]],
     *,
     summary: Mapping[str, str],
     now_ms: int,
     ids: NewIds,
     names: CommitNames,
 ) -> CommitPlan | None:
-    """Remove the files of `gone` from the branches that have them. None if no branch has any. `state` holds the entries
-    of every data manifest of the branches' heads."""
+    """Remove these files from the branches that have them, by branch. None if no branch has any of its own. `state`
+    holds the entries of every data manifest of the branches' heads."""
     planning = Planning(state=state, summary=summary, now_ms=now_ms, ids=ids, names=names)
     heads: dict[str, int] = {}
-    for parent_id, refs in _by_head(state, branches).items():
-        if (snapshot_id := _without(planning, parent_id, gone)) is not None:
+    for (parent_id, going), refs in _groups(state, gone).items():
+        if (snapshot_id := _without(planning, parent_id, going)) is not None:
             heads |= dict.fromkeys(refs, snapshot_id)
     return planning.plan(heads) if heads else None
 
 
-def _by_head(state: TableState, branches: Sequence[str]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
-    for ref in branches:
+def _groups(state: TableState, gone: Mapping[str, AbstractSet[str]]) -> dict[tuple[int, frozenset[str]], list[str]]:
+    """Branches that share the new snapshot."""
+    found: dict[tuple[int, frozenset[str]], list[str]] = {}
+    for ref, going in gone.items():
         if (head := head_of(state.metadata, ref)) is not None:
-            found.setdefault(head, []).append(ref)
+            found.setdefault((head, frozenset(going)), []).append(ref)
     return found
 
 

@@ -1,11 +1,13 @@
-"""Finds files that a topic's table has in addition to the log's, of which there is one copy.
+"""Measures what a topic's table has beside its log: other engines' files, and our own that only `main` keeps.
 
     heads of `main` and of others' branches and tags, and snapshots that others made
-    ->  their manifests  ->  files that do not lie in the log's folder: others' rewritten rows and deletes
+    ->  their manifests  ->  files that do not lie in the log's folder: rewritten rows, deletes
                          ->  files that do, and that a clustering has written
+    head of `main`       ->  its files in the log's folder that `log` has not, or not any more
 
 The log's own files lie in a folder of their own (locations.py), so the path shows the owner of a file. While nobody has
-changed `main`, it is at the same snapshot as `log`, and nothing is read. Summaries of others' snapshots are not enough:
+changed `main`, it is at the same snapshot as `log`, and nothing is read. Manifests are immutable, and kept in memory
+within a limit. Summaries of others' snapshots are not enough:
 such snapshots expire after half an hour, and their files stay.
 """
 
@@ -13,9 +15,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from lakestream.catalog.commits.reading import SnapshotFiles
-from lakestream.catalog.commits.summaries import CLUSTERING, JOB, MERGE, REBUILD, REBUILT, RETENTION
+from lakestream.catalog.commits.summaries import CLUSTERING, JOB, MERGE, MOVED_ON, REBUILD, REBUILT, RETENTION
 from lakestream.catalog.commits.table_state import head_of
-from lakestream.catalog.files.locations import TableObjects
+from lakestream.catalog.files.locations import TableObjects, plain_location
 from lakestream.catalog.manifests.avro_file import avro_rows
 from lakestream.catalog.manifests.entries import EntryFormat, ManifestFile, Status
 from lakestream.catalog.manifests.manifests import Content
@@ -29,7 +31,9 @@ class BytesBesideLog(NamedTuple):
     by_others: int = 0
     """Of all files that others wrote and that any kept snapshot reaches."""
     clustered: int = 0
-    """Of clustered files, which hold rows that the log has as well."""
+    """Of clustered files, which hold rows that the log has as well, as long as it keeps them."""
+    of_main_alone: int = 0
+    """The log's own files that `main` has and `log` does not: the log has let go of them, or they are repaired rows."""
 
 
 class BesideLog:
@@ -43,15 +47,22 @@ class BesideLog:
         if not heads:
             return BytesBesideLog()
         log = await self._manifests(metadata, {head_of(metadata, LOG_BRANCH)})
-        others = await self._manifests(metadata, heads)
+        main = await self._manifests(metadata, {head_of(metadata, MAIN_BRANCH)})
         sizes: dict[str, int] = {}
-        for path, row in others.items():
+        on_main: dict[str, int] = {}
+        for path, row in (await self._manifests(metadata, heads)).items():
             if path not in log:
-                sizes |= await self._sizes(metadata, row)
+                sizes |= (found := await self._sizes(metadata, row))
+                on_main |= found if path in main else {}
         folder = f"{self._objects.log_folder(metadata['table-uuid'])}/"
+        own = {plain_location(path): size for path, size in on_main.items() if path.startswith(folder)}
+        for row in log.values() if own else ():
+            for path in await self._sizes(metadata, row):
+                own.pop(plain_location(path), None)
         return BytesBesideLog(
             by_others=sum(size for path, size in sizes.items() if not path.startswith(folder)),
             clustered=sum(size for path, size in sizes.items() if path.startswith(folder) and is_clustered(path)),
+            of_main_alone=sum(size for path, size in own.items() if not is_clustered(path)),
         )
 
     async def _manifests(self, metadata: Metadata, heads: Iterable[int | None]) -> dict[str, ManifestFile]:
@@ -87,7 +98,5 @@ def _is_our_ref(name: str) -> bool:
 
 def _is_ours(snapshot: Json) -> bool:
     summary = snapshot.get("summary") or {}
-    return (
-        bool({JOB, MERGE, RETENTION, CLUSTERING, REBUILD, REBUILT} & summary.keys())
-        or "added-files-size" not in summary
-    )
+    ours = {JOB, MERGE, MOVED_ON, RETENTION, CLUSTERING, REBUILD, REBUILT}
+    return bool(ours & summary.keys()) or "added-files-size" not in summary

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from lakestream.catalog.files.commit_names import LOG_FILE_END
 from lakestream.catalog.topic.mergeable import LogFile, Standing
+from lakestream.model.configs.topic_config import TopicConfig
 from lakestream.model.job import FileUse
 
 MIB = 1024 * 1024
@@ -46,13 +47,18 @@ class MergeLimits:
 
 
 class Retention(NamedTuple):
-    """A topic's retention; None is no limit."""
+    """The shortest time for which the log or the table keeps a record, and the log's bytes; None is no limit."""
 
     ms: int | None = None
     bytes: int | None = None
 
 
 FOR_EVER = Retention()
+
+
+def shortest_retention(config: TopicConfig) -> Retention:
+    times = [ms for ms in (config.retention_ms, config.table_retention.ms) if ms is not None]
+    return Retention(min(times, default=None), config.retention_bytes)
 
 
 class Unit(NamedTuple):

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from lakestream.catalog.commits.branch_files import entries_of
 from lakestream.catalog.commits.deleted_rows import DeletedRows
 from lakestream.catalog.commits.replacements import Replacement
-from lakestream.catalog.commits.table_state import TableState, has_lineage, head_of
+from lakestream.catalog.commits.table_state import TableState, has_lineage
 from lakestream.catalog.files.locations import plain_location
 from lakestream.catalog.manifests.data_files import DataFile
-from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry, settled_entries
-from lakestream.catalog.manifests.manifests import Content
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestEntry
 from lakestream.catalog.topic.rebuilding import is_being_rebuilt
 from lakestream.model.table import LOG_BRANCH, MAIN_BRANCH
 from lakestream.model.table_errors import LedgerConflict
@@ -90,26 +90,15 @@ class Mergeable:
 
 def mergeable(state: TableState, deleted: Sequence[DeletedRows]) -> Mergeable:
     """`state` holds the entries of all data manifests of `log` and `main`; `deleted` is about `main`."""
-    main = {plain_location(entry.path): entry.path for _, entry in _entries(state, MAIN_BRANCH)}
+    main = {plain_location(entry.path): entry.path for _, entry in entries_of(state, MAIN_BRANCH)}
     lineage = has_lineage(state.metadata)
-    found = (_log_file(format, entry, main, deleted, lineage) for format, entry in _entries(state, LOG_BRANCH))
+    found = (_log_file(format, entry, main, deleted, lineage) for format, entry in entries_of(state, LOG_BRANCH))
     return Mergeable(
         log={file.path: file for file in found},
         has_lineage=lineage,
         is_rebuilt=is_being_rebuilt(state.metadata),
         _main=main,
     )
-
-
-def _entries(state: TableState, branch: str) -> list[tuple[EntryFormat, ManifestEntry]]:
-    head = head_of(state.metadata, branch)
-    rows = [row for row in state.lists.get(head, ()) if row["content"] == Content.DATA] if head is not None else []
-    formats = {row["partition_spec_id"]: EntryFormat(state.metadata, row["partition_spec_id"]) for row in rows}
-    return [
-        (formats[row["partition_spec_id"]], entry)
-        for row in rows
-        for entry in settled_entries(state.entries[row["manifest_path"]], row)
-    ]
 
 
 def _log_file(

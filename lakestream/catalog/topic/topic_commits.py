@@ -7,12 +7,14 @@
 The caller moves the pointer, because the same transaction changes more: the topic's spans, the job, the fencing token.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
+from lakestream.catalog.commits.branch_files import entries_of, paths_of
+from lakestream.catalog.commits.letting_go import let_go, removal_summary
 from lakestream.catalog.commits.lineage import carried_on, last_rows_ms
 from lakestream.catalog.commits.reading import SnapshotFiles
 from lakestream.catalog.commits.removals import remove_files
@@ -24,7 +26,6 @@ from lakestream.catalog.files.commit_names import CommitNames, version_of
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.manifests.data_files import DataFile
-from lakestream.catalog.manifests.entries import Status
 from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.values import Json, Metadata
 from lakestream.catalog.topic.clusterable import Clusterable, clusterable
@@ -163,8 +164,7 @@ class TopicCommits:
         now_ms, version = self._clock.wall_ms(), version_of(base.location) + 1
         removal = remove_files(
             await self._snapshots.whole_state(base.metadata, (QUARANTINE_BRANCH,)),
-            (QUARANTINE_BRANCH,),
-            gone,
+            {QUARANTINE_BRANCH: gone},
             summary=summary,
             now_ms=now_ms,
             ids=self._ids,
@@ -205,23 +205,33 @@ class TopicCommits:
     async def branch_files(self, pointer: TablePointer, branch: str) -> frozenset[str]:
         """The branch's data files; empty if there is no such branch. Raises DamagedTable."""
         base = await self._files.read(pointer.metadata_location)
-        state = await self._snapshots.whole_state(base.metadata, (branch,))
-        return frozenset(
-            entry.path for own in state.entries.values() for entry in own if entry.status is not Status.DELETED
-        )
+        return frozenset(paths_of(await self._snapshots.whole_state(base.metadata, (branch,)), branch))
 
-    async def remove(
-        self, pointer: TablePointer, gone: AbstractSet[str], *, summary: Mapping[str, str]
-    ) -> PreparedCommit | None:
-        """Remove data files from `log`, `main` and `quarantine`; None if no branch has any. Raises DamagedTable."""
+    async def described_files(
+        self, pointer: TablePointer, branch: str, *, known: Container[str]
+    ) -> Mapping[str, Json | None]:
+        """The branch's data files as its manifests describe them; None for `known` ones. Raises DamagedTable."""
         base = await self._files.read(pointer.metadata_location)
-        branches = (LOG_BRANCH, MAIN_BRANCH, QUARANTINE_BRANCH)
+        state = await self._snapshots.whole_state(base.metadata, (branch,))
+        return {
+            entry.path: None if entry.path in known else format.described(entry)
+            for format, entry in entries_of(state, branch)
+        }
+
+    async def remove(self, pointer: TablePointer, gone: Mapping[str, AbstractSet[str]]) -> PreparedCommit | None:
+        """Retention: remove data files from branches, by branch; None if no branch has any of its own. `gone` names
+        all branches that retention looks after, so that the snapshot says which files no branch needs any more. Raises
+        DamagedTable."""
+        base = await self._files.read(pointer.metadata_location)
+        state = await self._snapshots.whole_state(base.metadata, gone)
         last_ms = last_rows_ms(base.metadata, head_of(base.metadata, LOG_BRANCH))
         plan = remove_files(
-            await self._snapshots.whole_state(base.metadata, branches),
-            branches,
+            state,
             gone,
-            summary={**summary, **({} if last_ms is None else {LAST_ROWS_MS: str(last_ms)})},
+            summary={
+                **removal_summary(let_go(state, gone), gone),
+                **({} if last_ms is None else {LAST_ROWS_MS: str(last_ms)}),
+            },
             now_ms=self._clock.wall_ms(),
             ids=self._ids,
             names=self._names(pointer.id, version=version_of(base.location) + 1),

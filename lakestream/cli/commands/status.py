@@ -82,7 +82,7 @@ def _say_what_is_missing(topic: Any) -> None:
 def _print_tables(found: Any) -> None:
     wal = found["wal"]
     print_table(
-        ["table", ">lag records", ">promised", ">files", ">bytes", ">over one copy", "last commit"],
+        ["table", ">lag records", ">promised", ">files", ">bytes", ">over one copy", "last commit", "health"],
         [_table_row(topic["name"], topic["table"]) for topic in found["topics"]],
         title=f"tables  pipeline {'running' if found['pipeline'] else 'not running'}  "
         f"wal {in_units(wal['bytes'])}{_kept_for_grace(wal)}",
@@ -92,6 +92,10 @@ def _print_tables(found: Any) -> None:
     for topic in found["topics"]:
         if "error" in topic["table"]:
             say(f"table of {topic['name']}: {topic['table']['error']}")
+        for finding in (topic["table"]["health"] or {}).get("findings", ()):
+            say(f"{topic['table']['table']} is {finding['condition']}: {finding['problem']}. {finding['advice']}")
+        if kept := topic["table"].get("bytes_kept_by_table"):
+            say(f"{topic['table']['table']} keeps {in_units(kept)} that the log of {topic['name']} does not have")
         if set_aside := topic["table"].get("quarantined_records"):
             name = topic["name"]
             say(f"{name} has {counted(set_aside, 'record')} set aside: `lakestream quarantine show {name}`")
@@ -115,12 +119,12 @@ def _say_clustered(name: str, table: Any) -> None:
 def _table_row(topic: str, table: Any) -> tuple[object, ...]:
     lag = (_lag(table), f"{table['freshness']}, late" if table["late"] else table["freshness"])
     if table["table"] is None:
-        return (f"{topic} has none yet", *lag, None, None, None, None)
+        return (f"{topic} has none yet", *lag, None, None, None, None, None)
     shown = _shown(topic, table)
     if "error" in table:
-        return (shown, *lag, None, None, None, "damaged")
+        return (shown, *lag, None, None, None, None, "damaged")
     own = (table["files"], in_units(table["bytes"]), _over_one_copy(table), _time(table["last_commit_ms"]))
-    return (shown, *lag, *own)
+    return (shown, *lag, *own, table["health"]["condition"])
 
 
 def _lag(table: Any) -> str:
@@ -134,7 +138,8 @@ def _lag(table: Any) -> str:
 def _over_one_copy(table: Any) -> str:
     """Without what lies in the WAL too: that goes by itself, and every young table has it."""
     beside = table["bytes_over_one_copy"] - table["bytes_in_wal_too"]
-    return f"{in_units(beside)} ({1 + beside / table['bytes']:.2f}x)" if beside and table["bytes"] else in_units(beside)
+    one_copy = table["bytes"] + table["bytes_kept_by_table"]
+    return f"{in_units(beside)} ({1 + beside / one_copy:.2f}x)" if beside and one_copy else in_units(beside)
 
 
 def _kept_for_grace(wal: Any) -> str:

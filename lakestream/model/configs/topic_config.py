@@ -21,6 +21,12 @@ from lakestream.model.configs.definition import (
 from lakestream.model.configs.layout import CLUSTER_AFTER, DEFAULT_CLUSTER_AFTER, ClusterAfter, parsed_cluster_after
 from lakestream.model.configs.layout_configs import LAYOUT_CONFIGS
 from lakestream.model.configs.profile import DEFAULT_PROFILE, PROFILE, Profile
+from lakestream.model.configs.table_retention import (
+    TABLE_RETENTION,
+    TABLE_RETENTION_CONFIG,
+    TableRetention,
+    table_retention,
+)
 from lakestream.model.configs.value_configs import VALIDATE, VALUE_CONFIGS, Validation, problem_together
 from lakestream.model.configs.without_effect import CONFIGS_WITHOUT_EFFECT
 from lakestream.model.errors import InvalidTopicConfig
@@ -109,6 +115,7 @@ _DEFINITIONS = (
         "takes it out of the catalog at once and deletes its files after a grace (wal.grace_ms).",
         problem=one_of("keep", _DROP),
     ),
+    TABLE_RETENTION_CONFIG,
     ConfigDefinition(
         name="max.message.bytes",
         type=ConfigType.INT,
@@ -141,14 +148,16 @@ _DEFINITIONS = (
         name="retention.bytes",
         type=ConfigType.LONG,
         default="-1",
-        meaning="How many bytes a partition keeps at least, before its oldest records go; -1: all.",
+        meaning="How many bytes a partition keeps at least, before its oldest records go; -1: all. Their rows leave "
+        "the table with them unless lakestream.table.retention.ms is set.",
         problem=number(-1, INT64_MAX),
     ),
     ConfigDefinition(
         name="retention.ms",
         type=ConfigType.LONG,
         default="-1",
-        meaning="How long records are kept, by their timestamps; -1: for ever.",
+        meaning="How long records are kept, by their timestamps; -1: for ever. Their rows leave the table with them "
+        "unless lakestream.table.retention.ms is set.",
         problem=number(-1, INT64_MAX),
     ),
 )
@@ -173,6 +182,7 @@ class TopicConfig:
     """Set for a compacted topic: records without a key could never be replaced."""
     retention_ms: int | None
     retention_bytes: int | None
+    table_retention: TableRetention
     validation: Validation
     """The check of values before they are stored."""
     freshness: Freshness
@@ -240,6 +250,7 @@ def typed_topic_config(config: Mapping[str, str]) -> TopicConfig:
         log_append_time=value("message.timestamp.type") == "LogAppendTime",
         retention_ms=_unless_forever(int(value("retention.ms"))) if deletes else None,
         retention_bytes=_unless_forever(int(value("retention.bytes"))) if deletes else None,
+        table_retention=table_retention(value(TABLE_RETENTION)),
         validation=Validation(value(VALIDATE)),
         freshness=Freshness(value(FRESHNESS)),
         profile=Profile(value(PROFILE)),

@@ -20,6 +20,7 @@ def table_json(health: TableHealth) -> dict[str, Any]:
         "freshness": health.lag.freshness,
         "promised_seconds": health.lag.freshness.promised_seconds,
         "late": health.lag.is_late,
+        "health": None if health.rating is None else asdict(health.rating),
     }
 
 
@@ -28,5 +29,6 @@ def _named_json(table: NamedTable) -> dict[str, Any]:
         "table": table.name,
         "listed": table.listed,
         **({} if table.contents is None else asdict(table.contents)),
+        **({} if table.figures is None else {"main": asdict(table.figures)}),
         **({} if table.problem is None else {"error": table.problem}),
     }

@@ -18,7 +18,15 @@ import structlog
 
 from lakestream.catalog.files.commit_names import LEDGER_NAME
 from lakestream.catalog.files.locations import TableObjects
-from lakestream.catalog.topic.merge_plan import MergeLimits, Retention, Run, all_groups_of, groups_of, runs_of, within
+from lakestream.catalog.topic.merge_plan import (
+    MergeLimits,
+    Run,
+    all_groups_of,
+    groups_of,
+    runs_of,
+    shortest_retention,
+    within,
+)
 from lakestream.catalog.topic.mergeable import MergedFiles
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
@@ -196,8 +204,7 @@ class Merging:
         if found.has_lineage or found.is_rebuilt:
             return None
         uses = await self._store.jobs.file_uses(topic.id)
-        config = typed_topic_config(topic.config)
-        retention = Retention(config.retention_ms, config.retention_bytes)
+        retention = shortest_retention(typed_topic_config(topic.config))
         runs = runs_of(uses, found.log, folder=self._locations.log_folder(pointer.id))
         worthwhile = within((group for run in runs for group in groups_in(run, self._limits, retention)), bytes_max)
         groups = [part for group in worthwhile for part in await self._kinds.fitting(group)]

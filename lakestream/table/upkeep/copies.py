@@ -4,7 +4,8 @@
     ->  those of whose records all lie below the starts of their partitions: retention lets go of them as well
 
 These files hold copies of records that `log` has. Files that others wrote to `main` lie in the table's own folder, and
-belong to them. The start of a partition never falls, so a file found to be deletable stays deletable.
+belong to them. The start of a partition never falls, so a file found to be deletable stays deletable. Where the table
+has a retention of its own, `main` is none of this module's business (aged_files.py).
 """
 
 from collections.abc import Mapping
@@ -47,12 +48,17 @@ class Copies:
         self._commits = commits
         self._kept: dict[str, LastOffsets] = {}
 
-    async def let_go(self, pointer: TablePointer, topic: TopicId, log_files: AbstractSet[str]) -> frozenset[str]:
-        """The files without a record from the log's start on. `log_files` is all of `log`. Raises DamagedTable."""
+    async def of_quarantine(self, pointer: TablePointer, topic: TopicId) -> frozenset[str]:
+        """Files of `quarantine` without a record from the log's start on. Raises DamagedTable."""
+        return await self._below(topic, await self._commits.branch_files(pointer, QUARANTINE_BRANCH))
+
+    async def of_main(self, pointer: TablePointer, topic: TopicId, log_files: AbstractSet[str]) -> frozenset[str]:
+        """The same of `main`, without the files of the log: `log_files` is all of `log`. Raises DamagedTable."""
         own = f"{self._locations.log_folder(pointer.id)}/"
         on_main = await self._commits.branch_files(pointer, MAIN_BRANCH) - log_files
-        candidates = {file for file in on_main if file.startswith(own)}
-        candidates |= await self._commits.branch_files(pointer, QUARANTINE_BRANCH)
+        return await self._below(topic, {file for file in on_main if file.startswith(own)})
+
+    async def _below(self, topic: TopicId, candidates: AbstractSet[str]) -> frozenset[str]:
         if not candidates:
             return frozenset()
         starts = await self._starts(topic)

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakestream.catalog.commits.summaries import RETENTION
 from lakestream.catalog.spec.values import Json
 from lakestream.catalog.topic.topic_commits import PreparedCommit
 from lakestream.catalog.topic.topic_table import TopicTableSpec
@@ -66,7 +65,7 @@ class TopicTable:
     async def _trim(self, files: int) -> list[Path]:
         gone = sorted(await self.catalog.commits.log_files(self.pointer))[:files]
         await self._move(
-            await self.catalog.commits.remove(self.pointer, frozenset(gone), summary={RETENTION: str(files)})
+            await self.catalog.commits.remove(self.pointer, dict.fromkeys(("log", "main"), frozenset(gone)))
         )
         return [Path(urlsplit(location).path) for location in gone]
 

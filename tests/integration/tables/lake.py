@@ -112,13 +112,16 @@ class RunningLake:
         for made in admin.create_topics([NewTopic(topic, partitions, config=config or {})]).values():
             made.result(timeout=_SECONDS_MAX)
 
-    def produce(self, topic: str, values: Sequence[bytes | None], **fields: Any) -> None:
+    def produce(
+        self, topic: str, values: Sequence[bytes | None], *, timestamp_ms: int | None = None, **fields: Any
+    ) -> None:
         """Every value is acknowledged when this returns. Keys and headers differ from record to record."""
+        times = {} if timestamp_ms is None else {"timestamp": timestamp_ms}
         producer = Producer({"bootstrap.servers": self.kafka, "linger.ms": 5, **fields})
         for at, value in enumerate(values):
             key = None if at % 3 == 2 else b"key-%d" % at
             headers: list[Any] = [("h", b"x"), ("n", None)] if at % 4 == 1 else []
-            producer.produce(topic, value=value, key=key, headers=headers)
+            producer.produce(topic, value=value, key=key, headers=headers, **times)
             producer.poll(0)
         assert producer.flush(_SECONDS_MAX) == 0
 

@@ -23,7 +23,7 @@ def topic(lake: RunningLake, name: str) -> Any:
 def test_status_shows_the_lag_until_the_table_has_caught_up(tmp_path: Path) -> None:
     with running_lake(tmp_path) as lake:
         lake.create("orders", 2)
-        assert topic(lake, "orders")["table"]["table"] is None
+        assert topic(lake, "orders")["table"]["table"] is topic(lake, "orders")["table"]["health"] is None
         lake.produce("orders", [b"v" * 100] * 10)
         behind = topic(lake, "orders")["table"]
         assert behind["lag_records"] == 10
@@ -44,7 +44,8 @@ def test_status_shows_the_lag_until_the_table_has_caught_up(tmp_path: Path) -> N
             0,
         )
         assert table["debt_spans"] == 0
-        assert table["files"] == 1
+        assert table["files"] == table["main"]["files"] == table["main"]["sampled_files"] == 1
+        assert table["health"] == {"condition": "good", "findings": []}
         file = next(lake.objects.glob("tables/**/*.parquet"))
         assert table["bytes"] == file.stat().st_size
         assert (table["bytes_by_others"], table["bytes_let_go"], table["bytes_set_aside"]) == (0, 0, 0)

@@ -156,7 +156,9 @@ class Lake:
         state = self.run(self.files.whole_state(self.metadata, branches))
         ends = tuple(f"/{name}.parquet" for name in names)
         gone = {entry.path for own in state.entries.values() for entry in own if entry.path.endswith(ends)}
-        plan = remove_files(state, branches, gone, summary={}, now_ms=NOW_MS, ids=self.ids, names=self.names())
+        plan = remove_files(
+            state, dict.fromkeys(branches, gone), summary={}, now_ms=NOW_MS, ids=self.ids, names=self.names()
+        )
         assert plan is not None
         self.run(self.files.write(plan.objects))
         self.metadata = applied(self.metadata, *plan.updates)

@@ -188,8 +188,7 @@ async def removed_from_main(site: Site, topic: Topic, files: Sequence[str]) -> N
     base = await commits._files.read(pointer.metadata_location)
     plan = remove_files(
         await commits._snapshots.whole_state(base.metadata, ["main"]),
-        ["main"],
-        frozenset(files),
+        {"main": frozenset(files)},
         summary={},
         now_ms=site.clock.wall_ms(),
         ids=site.ids,

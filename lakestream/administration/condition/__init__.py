@@ -1,0 +1,1 @@
+"""The condition of topics' tables: figures from what is cheap to read, and one word with advice."""
