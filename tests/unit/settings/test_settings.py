@@ -82,6 +82,7 @@ def test_an_unknown_variable_is_refused_with_the_nearest(tmp_path: Path, variabl
         "LAKESTREAM_PORT_9092_TCP",
         "LAKESTREAM_PORT_9092_TCP_ADDR",
         "LAKESTREAM_SOAK",
+        "LAKESTREAM_SOAK_MINUTES",
     ],
 )
 def test_a_variable_of_kubernetes_or_of_tests_is_let_be(tmp_path: Path, variable: str) -> None:
