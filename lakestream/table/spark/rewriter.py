@@ -34,7 +34,7 @@ down, so that no slice gets more than one of the long ones.
 """
 _BROKEN = (Py4JError, PySparkException, ConnectionError, EOFError)
 """The errors that arise when Java, or Spark in it, fails."""
-_PYTHON_ERROR = re.compile(r"(.*/python\S*: )?(\w+Error|No module named)\b")
+_PYTHON_ERROR = re.compile(r"(.*/python\S*: )?(\w*Error|No module named)\b")
 _RESULT = "result"
 _OfSlice = Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]
 """What Spark calls with the rows of one slice."""
