@@ -35,7 +35,7 @@ from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.pipeline import Pipeline
 from lakestream.table.serving import run_rounds
 from lakestream.table.spark.rewriter import SparkRewriter
-from lakestream.table.spark.session import SparkLimits, open_session
+from lakestream.table.spark.session import SparkLimits, is_local, open_session
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import Clock, SystemClock
 from lakestream.world.ids import Ids
@@ -46,6 +46,8 @@ from lakestream.world.threads import ThreadPool
 log = structlog.get_logger(__name__)
 
 _DISK_THREADS = 8
+_WARM_SECONDS = 30.0
+"""A warning that Spark runs nothing yet comes so often: a cold start on a busy machine takes ten seconds."""
 
 
 def serve_pipeline(settings: Settings, *, supervised: bool) -> None:
@@ -65,6 +67,8 @@ async def _pipeline(settings: Settings, life: Life) -> None:
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     tasks = Tasks(on_failure=partial(_broken, life))
     metrics = PipelineMetrics()
+    if not is_local(settings.spark.master) and objects.url.startswith("file:"):
+        log.warning("the object store is a folder: all of Spark's workers must see it under its path", url=objects.url)
     gate = await cluster_gate(settings.access, store)
     http = HttpServer(Starlette(routes=pipeline_pages(store, metrics)), *settings.pipeline.http, gate=gate)
     address = settings.pipeline.http._replace(port=http.port)
@@ -85,7 +89,8 @@ async def _pipeline(settings: Settings, life: Life) -> None:
             objects=objects,
             objects_options=options,
             rewriter=rewriter,
-            limits=PlanLimits(parallel=rewriter.parallel),
+            limits=PlanLimits(),
+            parallel=rewriter.parallel,
             merge_limits=merge_limits(settings.maintenance),
             grace_ms=settings.wal.grace_ms,
             clock=clock,
@@ -110,9 +115,23 @@ async def _pipeline(settings: Settings, life: Life) -> None:
 
 
 async def _rounds(pipeline: Pipeline, rewriter: SparkRewriter, lease: LeaseKeeper, clock: Clock, life: Life) -> None:
-    await rewriter.warm_up()
-    log.info("pipeline ready", cores=rewriter.parallel)
+    await _warm(rewriter)
+    log.info("pipeline ready", cores=rewriter.parallel())
     await run_rounds(pipeline, lease, clock, tidy=life.tidy)
+
+
+async def _warm(rewriter: SparkRewriter) -> None:
+    """A cluster that is full, or whose workers are too small, gives Spark no executors, and Spark waits in silence."""
+    warming = asyncio.ensure_future(rewriter.warm_up())
+    try:
+        while not (await asyncio.wait([warming], timeout=_WARM_SECONDS))[0]:
+            log.warning(
+                "Spark has not run its first tasks yet. Does the cluster have free executors of the wanted size "
+                "(spark.executor.memory, spark.executor.cores)? Its own pages and the logs of executors tell more"
+            )
+        await warming
+    finally:
+        warming.cancel()
 
 
 def pipeline_pages(store: MetadataStore, metrics: PipelineMetrics) -> list[AccessRoute]:
@@ -137,7 +156,8 @@ def _leave_stdout_alone() -> None:
 
 
 def _spark_limits(settings: Settings) -> SparkLimits:
-    return SparkLimits(master=settings.spark.master, driver_memory=settings.spark.driver_memory)
+    spark = settings.spark
+    return SparkLimits(master=spark.master, driver_memory=spark.driver_memory, conf=spark.conf)
 
 
 def _broken(life: Life, task: str, error: BaseException) -> None:

@@ -41,7 +41,9 @@ class SettingRow(NamedTuple):
 
 def setting_rows(loaded: Loaded) -> list[SettingRow]:
     """The settings in force. Secrets are hidden."""
-    values = loaded.settings.model_dump(mode="json") | {
+    values = loaded.settings.model_dump(mode="json")
+    values["spark"]["conf"] = _without_secrets(loaded.settings.spark.conf)
+    values |= {
         "metadata": _without_password(loaded.settings.metadata_url),
         "objects": loaded.settings.objects_url,
         "data": str(loaded.settings.data_folder),

@@ -26,13 +26,13 @@ from lakestream.settings.refusals import refusal
 FILE_NAME = "lakestream.toml"
 FILE_VARIABLE = "LAKESTREAM_CONFIG"
 DEFAULT_SOURCE = "default"
-_OF_TESTS = ("LAKESTREAM_SOAK", "LAKESTREAM_DID_NOT_RUN", "LAKESTREAM_COMPAT_BOOTSTRAP")
+_OF_TESTS = ("LAKESTREAM_SOAK", "LAKESTREAM_SOAK_MINUTES", "LAKESTREAM_DID_NOT_RUN", "LAKESTREAM_COMPAT_BOOTSTRAP")
 """Variables that only tests of this repository read."""
 _OF_KUBERNETES = re.compile(r"_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT(_[0-9]+_[A-Z]+(_PROTO|_PORT|_ADDR)?)?$")
 """Ends of the variables that Kubernetes gives to a container for each service."""
-_MAY_HOLD_KEYS = ("objects_options",)
+_MAY_HOLD_KEYS = ("objects_options", "spark.conf")
 """Errors do not repeat the values of these settings, since errors end up in logs."""
-_OPEN_TABLES = ("objects_options",)
+_OPEN_TABLES = ("objects_options", "spark.conf")
 """Settings that are tables themselves: the names inside them are not ours."""
 
 

@@ -7,10 +7,20 @@ the person who runs Lakestream. This module reads nothing: load.py does.
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PlainSerializer, PositiveInt
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PlainSerializer,
+    PositiveInt,
+)
 
 from lakestream.model.broker import LEASE_MS_MAX
 from lakestream.settings.address import Address, parse_address, parse_http_address
+from lakestream.settings.spark_conf import checked, flat
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -57,6 +67,10 @@ def _options(value: object) -> object:
     return value
 
 
+def _spark_conf(value: object) -> object:
+    return _options(dict(flat(value)) if isinstance(value, dict) else value)
+
+
 HostPort = Annotated[Address, BeforeValidator(_address), PlainSerializer(str, return_type=str)]
 HttpHostPort = Annotated[Address, BeforeValidator(_http_address), PlainSerializer(str, return_type=str)]
 HostPorts = Annotated[
@@ -70,6 +84,7 @@ Names = Annotated[
     PlainSerializer(lambda names: ";".join(names), return_type=str),
 ]
 Options = Annotated[dict[str, str], BeforeValidator(_options)]
+SparkConf = Annotated[dict[str, str], BeforeValidator(_spark_conf), AfterValidator(checked)]
 Urls = Annotated[
     tuple[str, ...],
     BeforeValidator(_urls),
@@ -215,6 +230,11 @@ class SparkSettings(SettingsGroup):
         default="local[*]",
         min_length=1,
         description="Where the pipeline's Spark runs: local[*] in its own process, or the address of a cluster.",
+    )
+    conf: SparkConf = Field(
+        default={},
+        description="Spark's own settings, passed to every Spark that Lakestream starts: spark.executor.memory=4g,... "
+        "They go before those that Lakestream gives.",
     )
     driver_memory: str = Field(
         default="512m",

@@ -1,6 +1,6 @@
 """Assembles the pipeline: `build_pipeline` is the one place that knows how its parts fit, in processes and tests."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
@@ -47,6 +47,7 @@ def build_pipeline(
     objects_options: Mapping[str, str],
     rewriter: Rewriter,
     limits: PlanLimits,
+    parallel: Callable[[], int] | None = None,
     merge_limits: MergeLimits | None = None,
     grace_ms: int = GRACE_MS,
     clock: Clock,
@@ -54,7 +55,7 @@ def build_pipeline(
     threads: Threads | None = None,
     metrics: PipelineMetrics | None = None,
 ) -> Pipeline:
-    """`threads` parse schemas. Without them the event loop does."""
+    """`threads` parse schemas. Without them the event loop does. `parallel` tells how many tasks can run now."""
     counted = metrics or PipelineMetrics()
     locations = TableObjects(objects)
     files = MetadataFiles(locations, ids=ids)
@@ -134,6 +135,7 @@ def build_pipeline(
         dropped_tables=DroppedTables(store, locations, counted, grace_ms=grace_ms),
         metrics=counted,
         limits=limits,
+        parallel=parallel,
         clock=clock,
         ids=ids,
     )

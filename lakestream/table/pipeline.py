@@ -8,7 +8,7 @@ one finds the remaining work in the store. The log keeps serving meanwhile.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import structlog
@@ -82,9 +82,12 @@ class Pipeline:
         dropped_tables: DroppedTables,
         metrics: PipelineMetrics,
         limits: PlanLimits,
+        parallel: Callable[[], int] | None,
         clock: Clock,
         ids: Ids,
     ) -> None:
+        """`parallel` tells how many tasks can run at once now; the workers of a cluster come and go. Without it the
+        limits say so."""
         self._store = store
         self._mover = mover
         self._locations = locations
@@ -102,6 +105,7 @@ class Pipeline:
         self._dropped_tables = dropped_tables
         self._metrics = metrics
         self._limits = limits
+        self._parallel = parallel
         self._clock = clock
         self._ids = ids
         self._token: int | None = None
@@ -187,7 +191,7 @@ class Pipeline:
         return plan_jobs(
             due,
             spans,
-            self._limits,
+            self._limits if self._parallel is None else self._limits.for_workers(self._parallel()),
             short=await self._is_short(due),
             ended=await self._store.transactions.ended([debt.partition for debt in due]),
             now_ms=await self._store.now_ms(),

@@ -1,22 +1,20 @@
 """A whole round on S3: Spark's workers write the table there, consumers replay from it, `verify` and `sql` read it."""
 
 import json
-import logging
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import obstore
 import pytest
-from moto.server import ThreadedMotoServer
 from obstore.store import S3Store
 
 from lakestream.cli.processes.java import missing_java
 from tests.integration.tables.up_topics import PARTITIONS, consume, produce, wait_for
 from tests.integration.up_process import ROOT, Up, command, environment
+from tests.s3_server import s3_bucket
 
 pytestmark = pytest.mark.skipif(missing_java() is not None, reason=str(missing_java()))
 
@@ -27,19 +25,8 @@ VERIFY_SECONDS_MAX = 300
 
 @pytest.fixture(scope="module")
 def options() -> Iterator[dict[str, str]]:
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    endpoint = f"http://{host}:{port}"
-    httpx.put(f"{endpoint}/{BUCKET}").raise_for_status()
-    yield {
-        "endpoint": endpoint,
-        "region": "us-east-1",
-        "access_key_id": "test",
-        "secret_access_key": "test",
-    }
-    server.stop()
+    with s3_bucket(BUCKET) as found:
+        yield found
 
 
 def keys(options: dict[str, str], prefix: str) -> list[str]:

@@ -58,6 +58,7 @@ def sql(
             uri,
             query,
             master=settings.spark.master,
+            conf=settings.spark.conf,
             objects_url=settings.objects_url,
             objects_options=settings.objects_options,
         )

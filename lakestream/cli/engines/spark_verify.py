@@ -38,6 +38,7 @@ def verify_on_spark(
             f"http://{gateway}{CATALOG_PATH}",
             name="lakestream-verify",
             master=settings.spark.master,
+            conf=settings.spark.conf,
             files=remote_files(settings.objects_url, settings.objects_options),
             headers=UNLISTED,
         ) as spark:

@@ -15,7 +15,7 @@ most `short_round_bytes_max` of fast topics and as much of slow ones, so the nex
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from lakestream.model.job import Debt, UntabledSpan
@@ -60,6 +60,11 @@ class PlanLimits:
     def spans_each_max(self, partitions: int) -> int:
         """The spans that each partition may bring to a round of so many partitions."""
         return max(1, min(self.spans_max, self.round_spans_max // max(1, partitions)))
+
+    def for_workers(self, parallel: int) -> "PlanLimits":
+        """The limits while `parallel` tasks run at once. Where many do, a round has half a task's bytes for each."""
+        shared = parallel * self.task_bytes_max // 2
+        return replace(self, parallel=parallel, round_bytes_max=max(self.round_bytes_max, shared))
 
 
 class TaskSpan(NamedTuple):

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
@@ -23,7 +22,7 @@ from lakestream.table.spark.catalog import catalog_settings, library_settings
 from lakestream.table.spark.class_archive import archive_options
 from lakestream.table.spark.quiet_java import quiet_java
 from lakestream.table.spark.remote_files import RemoteFiles
-from lakestream.table.spark.session import local_addresses
+from lakestream.table.spark.session import local_addresses, name_the_pythons
 
 _QUERY_LOGGER = "SQLQueryContextLogger"
 """pyspark logs a Java stack trace here for every wrong query. The user gets one sentence instead."""
@@ -36,13 +35,19 @@ class NoSpark(Unavailable):
 
 @contextmanager
 def lake_session(
-    uri: str, *, name: str, master: str, files: RemoteFiles, headers: Mapping[str, str] | None = None
+    uri: str,
+    *,
+    name: str,
+    master: str,
+    conf: Mapping[str, str] | None = None,
+    files: RemoteFiles,
+    headers: Mapping[str, str] | None = None,
 ) -> Iterator[SparkSession]:
-    """A session with the catalog at `uri` as `lake`, asked with `headers`. A running Spark is reused, in a session of
-    its own, and keeps running."""
+    """A session with the catalog at `uri` as `lake`, asked with `headers`. Spark's own settings in `conf` go before
+    ours. A running Spark is reused, in a session of its own, and keeps running."""
     PySparkLogger.getLogger(_QUERY_LOGGER).disabled = True
     running = SparkSession.getActiveSession()
-    session = _open(name, master, files) if running is None else running.newSession()
+    session = _open(name, master, conf or {}, files) if running is None else running.newSession()
     if running is None:
         _end_at_interrupt()
     for setting, value in catalog_settings(uri, files, headers or {}).items():
@@ -81,19 +86,25 @@ def without_class(reason: str) -> str:
     return _JAVA_CLASS.sub("", reason)
 
 
-def _open(name: str, master: str, files: RemoteFiles) -> SparkSession:
+def _open(name: str, master: str, conf: Mapping[str, str], files: RemoteFiles) -> SparkSession:
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         raise NoSpark("Spark needs Java 17 or later: install it, or set JAVA_HOME")
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    name_the_pythons(conf)
     builder: SparkSession.Builder = SparkSession.builder
     builder = builder.master(master).appName(name)
-    for setting, value in {**_settings(files), **local_addresses(master)}.items():
+    for setting, value in {**_settings(files), **local_addresses(master), **_with_ours(conf, files)}.items():
         builder = builder.config(setting, value)
     with quiet_java() as said:
         try:
             return builder.getOrCreate()
         except (PySparkException, Py4JError, OSError, RuntimeError) as error:
             raise NoSpark(f"Spark did not start: {said.why() or first_line(error)}") from error
+
+
+def _with_ours(conf: Mapping[str, str], files: RemoteFiles) -> dict[str, str]:
+    """`conf`, with our entries in front of its lists, which would replace ours."""
+    lists = {name: value for name, value in library_settings(files).items() if name in conf}
+    return {**conf, **{name: f"{value},{conf[name]}" for name, value in lists.items()}}
 
 
 def _settings(files: RemoteFiles) -> dict[str, str]:

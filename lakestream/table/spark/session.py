@@ -1,15 +1,15 @@
 """The pipeline's Spark session, one for its whole life. A cold one takes some seconds, a warm round less than one.
 
-With a local master everything listens on the loopback interface. Workers are this very Python, forked from a process
-that has loaded the rewriting code (worker_daemon.py), so that a new worker is ready at once. No jars: records never
-enter the JVM.
+With a local master everything listens on the loopback interface. Workers are this very Python, or the one that
+`spark.pyspark.python` names on a cluster, forked from a process that has loaded the rewriting code (worker_daemon.py),
+so that a new worker is ready at once. No jars: records never enter the JVM.
 """
 
 import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 
@@ -27,15 +27,17 @@ _LOCAL = re.compile(r"local(\[([^,\]]+)\])?")
 class SparkLimits:
     master: str
     driver_memory: str
+    conf: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Spark's own settings. They go before ours."""
 
 
 def open_session(
     limits: SparkLimits, *, name: str = "lakestream-pipeline", java_options: str | None = None
 ) -> SparkSession:
     """Blocks for three seconds, or twice as long if Java has no class archive (class_archive.py)."""
-    if _LOCAL.fullmatch(limits.master):
+    if is_local(limits.master):
         os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    name_the_pythons(limits.conf)
     builder: SparkSession.Builder = SparkSession.builder
     session = builder.master(_with_attempts(limits.master)).appName(name)
     for setting, value in _settings(limits, archive_options() if java_options is None else java_options).items():
@@ -58,7 +60,8 @@ def _settings(limits: SparkLimits, java_options: str) -> dict[str, str]:
     return {
         "spark.driver.memory": limits.driver_memory,
         # Java only hands out tasks: its heavy compiler and a collector of many threads cost more than they gain.
-        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {java_options}",
+        # These go before the extraJavaOptions of `conf`.
+        "spark.driver.defaultJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {java_options}",
         **local_addresses(limits.master),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -77,12 +80,25 @@ def _settings(limits: SparkLimits, java_options: str) -> dict[str, str]:
         "spark.broadcast.UDFCompressionThreshold": "1g",
         "spark.cleaner.periodicGC.interval": "10min",
         **{f"spark.executorEnv.{name}": value for name, value in _WORKERS_ENVIRONMENT.items()},
+        **limits.conf,
     }
+
+
+def is_local(master: str) -> bool:
+    """Whether Spark runs on this machine alone."""
+    return _LOCAL.fullmatch(master) is not None
 
 
 def local_addresses(master: str) -> Mapping[str, str]:
     """Settings that keep Spark on this machine if its master is local. A cluster's workers must reach the driver."""
-    return _LOCAL_ADDRESSES if _LOCAL.fullmatch(master) else {}
+    return _LOCAL_ADDRESSES if is_local(master) else {}
+
+
+def name_the_pythons(conf: Mapping[str, str]) -> None:
+    """Workers run this Python unless `conf` names theirs, which may lie elsewhere on other machines. PySpark reads it
+    from the environment; only spark-submit would read the setting."""
+    os.environ["PYSPARK_PYTHON"] = conf.get("spark.pyspark.python", sys.executable)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
 
 def _with_attempts(master: str) -> str:

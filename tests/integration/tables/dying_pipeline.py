@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.metadata.open import open_store
 from lakestream.storage.records.warm import warm
 from lakestream.world.chance import SystemChance
@@ -29,6 +30,7 @@ READING = frozenset(
     }
 )
 """A death at one of these leaves what a death before the next write leaves."""
+FILES_MERGED = 3
 
 
 class Deadline:
@@ -69,7 +71,7 @@ async def open_site(folder: Path) -> Site:
 
 
 def work(folder: Path, at: int | None) -> None:
-    """A round, upkeep and a sweep; what was written is told in a file, by those who live to tell."""
+    """A round, a merge, upkeep and a sweep; what was written is told in a file, by those who live to tell."""
     asyncio.run(_work(folder, Deadline(at)))
 
 
@@ -79,8 +81,12 @@ async def _work(folder: Path, deadline: Deadline) -> None:
     objects: Any = MortalFiles(site.objects, fate)
     store: Any = MortalVerbs(site.store, fate)
     lease = await site.lease()
-    pipeline = site.pipeline(store=store, objects=objects, rewriter=InThisProcess(objects), grace_ms=0)
+    limits = MergeLimits(files_min=FILES_MERGED)
+    pipeline = site.pipeline(
+        store=store, objects=objects, rewriter=InThisProcess(objects), merge_limits=limits, grace_ms=0
+    )
     await pipeline.round(lease)
+    await pipeline.merge(lease)
     await pipeline.upkeep()
     await pipeline.sweep()
     await site.store.close()

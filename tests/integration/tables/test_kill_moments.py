@@ -1,7 +1,8 @@
 """A pipeline killed between any two writes of a job: nothing is missing, doubled or left behind.
 
 The job has everything that a job can have: a table whose `main` has gone its own way, so that each branch gets its
-snapshot, records that retention has let go of, and files that only forgotten snapshots reach.
+snapshot, records that retention has let go of, and files that only forgotten snapshots reach. After the job, a merge
+takes the place of the files that are left, which the expiry of those snapshots then deletes.
 """
 
 import asyncio
@@ -106,6 +107,7 @@ def test_a_pipeline_killed_between_any_two_writes_of_a_job_loses_doubles_and_lea
     writes = json.loads((lake / "writes.json").read_text())
     kinds = {"begin_jobs", "put 00000-0.parquet", "put ledger.json", "commit_job", "move_tables", "delete"}
     assert kinds <= set(writes), writes
+    assert (writes.count("put 00000-0.parquet"), writes.count("commit_job")) == (2, 2), "a job and a merge"
     on(lake, settle_and_check)
     for at, name in enumerate(writes):
         shutil.rmtree(lake)

@@ -74,8 +74,8 @@ def rows(up: Up, table: str) -> list[Record]:
     return found
 
 
-def wait_for(what: Callable[[], bool], why: str) -> None:
-    deadline = time.monotonic() + SECONDS_MAX
+def wait_for(what: Callable[[], bool], why: str, *, seconds: int = SECONDS_MAX) -> None:
+    deadline = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < deadline, why
         time.sleep(0.1)

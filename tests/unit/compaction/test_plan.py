@@ -1,5 +1,7 @@
 """Planning: which topics are due, and how their spans become tasks."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -287,3 +289,11 @@ def test_a_job_that_stops_at_an_open_transaction_has_done_what_it_could() -> Non
     limits = PlanLimits(round_bytes_max=10)
     (job,) = plan_jobs([debt(tail=Tail(0, 10, 0, 8), bytes=100)], {1: spans(*[1] * 10)}, limits)
     assert not job.reaches_end
+
+
+def test_a_round_is_larger_where_many_workers_share_it() -> None:
+    limits = PlanLimits()
+    assert limits.for_workers(2) == replace(limits, parallel=2)
+    large = limits.for_workers(100)
+    assert large.round_bytes_max == 100 * limits.task_bytes_max // 2 > limits.round_bytes_max
+    assert large.short_round_bytes_max == limits.short_round_bytes_max, "fast topics stay fast"

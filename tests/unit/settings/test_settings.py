@@ -82,6 +82,7 @@ def test_an_unknown_variable_is_refused_with_the_nearest(tmp_path: Path, variabl
         "LAKESTREAM_PORT_9092_TCP",
         "LAKESTREAM_PORT_9092_TCP_ADDR",
         "LAKESTREAM_SOAK",
+        "LAKESTREAM_SOAK_MINUTES",
     ],
 )
 def test_a_variable_of_kubernetes_or_of_tests_is_let_be(tmp_path: Path, variable: str) -> None:
@@ -103,6 +104,10 @@ def test_a_variable_of_kubernetes_or_of_tests_is_let_be(tmp_path: Path, variable
         ("kafka.listeners", "host:99999", "HOST:PORT"),
         ("http.listen", "https://127.0.0.1:8080", "HOST:PORT"),
         ("objects_options", "no-equals-sign", "name=value"),
+        ("spark.conf", "executor.memory=4g", "they begin with 'spark.'"),
+        ("spark.conf", "spark.speculation=true", "those of one would be left"),
+        ("spark.conf", "spark.speculation.quantile=0.5", "those of one would be left"),
+        ("spark.conf", "spark.driver.memory=4g", "a setting of its own: spark.driver_memory"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused_by_name_and_source_with_advice(
@@ -146,6 +151,16 @@ def test_options_of_the_object_store_are_a_table_or_pairs(tmp_path: Path) -> Non
     assert loaded(tmp_path, toml).settings.objects_options == expected
     env = {"LAKESTREAM_OBJECTS_OPTIONS": "endpoint=http://127.0.0.1:9000, unsigned_payload=true"}
     assert loaded(tmp_path, env=env).settings.objects_options == expected
+
+
+def test_settings_of_spark_are_a_table_of_tables_or_of_quoted_names_or_pairs(tmp_path: Path) -> None:
+    expected = {"spark.executor.memory": "4g", "spark.executor.cores": "2", "spark.ui.enabled": "true"}
+    tables = "[spark.conf]\nspark.executor.memory = '4g'\nspark.executor.cores = 2\nspark.ui.enabled = true"
+    assert loaded(tmp_path, tables).settings.spark.conf == expected
+    quoted = "[spark.conf]\n'spark.executor.memory' = '4g'\n'spark.executor.cores' = 2\nspark.ui.enabled = true"
+    assert loaded(tmp_path, quoted).settings.spark.conf == expected
+    env = {"LAKESTREAM_SPARK_CONF": "spark.executor.memory=4g,spark.executor.cores=2,spark.ui.enabled=true"}
+    assert loaded(tmp_path, env=env).settings.spark.conf == expected
 
 
 def test_several_roots_of_tables_are_separated_by_commas_or_a_list(tmp_path: Path) -> None:
@@ -195,6 +210,7 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
         tmp_path,
         metadata="postgresql://me:hunter2@db/ls",
         objects_options="secret_access_key=hunter2,region=eu",
+        spark__conf="spark.authenticate.secret=hunter2,spark.executor.cores=2",
     )
     assert "hunter2" not in repr(setting_rows(result))
     assert "postgresql://me:***@db/ls" in repr(setting_rows(result))
