@@ -7,10 +7,10 @@ and a producer that was fenced changes nothing, whichever broker it asks. Betwee
 recover: the end of a transaction has happened, or it has not. All times are the store's own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
-from lakestream.model.group import CommittedOffset, TopicPartition
+from lakestream.model.group import PendingOffsets, TopicPartition
 from lakestream.model.topic import PartitionId
 from lakestream.model.transaction import (
     ActiveProducer,
@@ -50,13 +50,13 @@ class TransactionStore(Protocol):
     async def add_offsets(
         self,
         producer: TransactionalProducer,
-        group: str,
-        offsets: Mapping[TopicPartition, CommittedOffset],
+        pending: PendingOffsets,
         *,
         begins: bool,
     ) -> None:
         """Keep offsets that the group gets when the transaction commits. `begins`: a transaction begins where none is
-        open; otherwise that raises WrongTransactionState. Raises ProducerFenced, UnknownTransactionalId."""
+        open; otherwise that raises WrongTransactionState. Raises ProducerFenced, UnknownTransactionalId, and like a
+        commit of offsets NotCoordinator and IllegalGeneration: an old coordinator's members commit nothing."""
         ...
 
     async def pending_offsets(self, group: str) -> frozenset[TopicPartition]:
