@@ -7,7 +7,7 @@ and a producer that was fenced changes nothing, whichever broker it asks. Betwee
 recover: the end of a transaction has happened, or it has not. All times are the store's own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from lakestream.model.group import PendingOffsets, TopicPartition
@@ -109,6 +109,8 @@ class TransactionStore(Protocol):
         """Transactions that are open for longer than this, the oldest first."""
         ...
 
-    async def ended(self, partitions: Sequence[PartitionId]) -> list[EndedTransaction]:
-        """Transactions that ended and are not wholly in the table, by partition and marker."""
+    async def ended(self, until: Mapping[PartitionId, int], among: Sequence[PartitionId]) -> list[EndedTransaction]:
+        """The ended transactions that began below these offsets of these partitions and are not in their tables, with
+        all their parts in the partitions `among`, wherever those begin. Parts in a table, and parts whose records were
+        deleted, are left out. By partition and marker."""
         ...

@@ -133,7 +133,7 @@ def test_an_aborted_transaction_is_listed_until_its_marker_has_been_read(stage: 
         assert (await view_of(store, partition)).aborted == (aborted,)
         assert (await view_of(store, partition, 6)).aborted == (aborted,)
         assert (await view_of(store, partition, 7)).aborted == ()
-        assert await store.transactions.ended([partition]) == [
+        assert await store.transactions.ended({partition: 1_000}, [partition]) == [
             EndedTransaction(partition, producer, 0, 0, 6, False),
             EndedTransaction(partition, two.identity.producer_id, 0, 2, 7, True),
         ]
@@ -331,7 +331,7 @@ def test_commits_and_ends_at_the_same_time_leave_whole_transactions(stage: Stage
                 await writer.end(committed=turn % 2 == 0)
 
         await asyncio.gather(*(work(f"w{number}") for number in range(4)))
-        ended = await store.transactions.ended(partitions)
+        ended = await store.transactions.ended(dict.fromkeys(partitions, 1_000_000), partitions)
         parts: dict[tuple[int, int], set[bool]] = {}
         for each in ended:
             parts.setdefault((each.producer_id, each.number), set()).add(each.committed)
@@ -479,7 +479,7 @@ def test_an_id_that_nobody_uses_is_forgotten_and_one_that_is_open_stays(stage: S
             await idle.end(committed=False)
         await store.delete_records(partition, 2)
         assert await store.transactions.forget(5_000, 100) == 1, "what is kept of the first transaction"
-        assert await store.transactions.ended([partition]) == []
+        assert await store.transactions.ended({partition: 1_000}, [partition]) == []
 
     stage.run(scenario)
 
