@@ -10,8 +10,8 @@ import pytest
 from .world import run_seed
 
 SEEDS = {"log": range(24), "tables": (*range(8), 103), "groups": range(8), "transactions": range(5)}
-"""Two of every mix, and one of every mix with tables or transactions; seed 103 has a job that was dropped before its commit came.
-`make sim` runs more, `make soak` many more."""
+"""Two of every mix, and one of every mix with tables or transactions. Seed 103 has a job that was dropped before its
+commit came. `make sim` runs more, `make soak` many more."""
 
 REACHED = {
     "log": (

@@ -56,17 +56,17 @@ def _offsets_are_lost_at_the_end(patch: pytest.MonkeyPatch) -> None:
 
 
 TRANSACTION_MUTANTS: Mapping[str, Mutant] = {
-    "a fenced producer may write": Mutant("transactions zombies", _a_fenced_producer_may_write, "transactions"),
+    "a fenced producer may write": Mutant("transactions zombies", _a_fenced_producer_may_write, "transactions", 9),
     "readers do not wait for open transactions": Mutant(
         "transactions calm", _readers_do_not_wait_for_open_transactions, "transactions"
     ),
     "readers are not told what was aborted": Mutant(
         "transactions calm", _readers_are_not_told_what_was_aborted, "transactions"
     ),
-    "tables take open transactions": Mutant("transactions calm", _tables_take_open_transactions, "transactions"),
+    "tables take open transactions": Mutant("transactions calm", _tables_take_open_transactions, "transactions", 5),
     "aborted records become rows": Mutant("transactions calm", _aborted_records_become_rows, "transactions"),
     "tables of a transaction move one by one": Mutant(
-        "transactions crashes", _tables_of_a_transaction_move_one_by_one, "transactions"
+        "transactions calm", _tables_of_a_transaction_move_one_by_one, "transactions", 0
     ),
     "a transaction may be cut": Mutant("transactions crashes", _a_transaction_may_be_cut, "transactions"),
     "offsets are lost at the end": Mutant("transactions calm", _offsets_are_lost_at_the_end, "transactions"),
