@@ -15,6 +15,7 @@ from lakestream.administration.quarantine import Quarantine
 from lakestream.administration.repairs import Maintenance, RepairRequests
 from lakestream.administration.topic_table import TopicTableNames
 from lakestream.administration.topics.log import TopicLogs
+from lakestream.administration.transactions import OpenTransactions
 from lakestream.administration.wal import WalAtRest
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
@@ -41,6 +42,7 @@ class Administration:
     quarantine: Quarantine
     repairs: RepairRequests
     maintenance: Maintenance
+    transactions: OpenTransactions
 
 
 def build_administration(
@@ -62,6 +64,7 @@ def build_administration(
     readers without a broker; `no_pipeline` says why no pipeline was started with this gateway."""
     pipelines = Pipelines(store, ruled_out=no_pipeline)
     processes = LiveProcesses(store, answers, pipelines)
+    transactions = OpenTransactions(store)
     return Administration(
         processes=processes,
         overview=Overview(
@@ -70,7 +73,9 @@ def build_administration(
             tables=TablesHealth(store, locations, files),
             wal=WalAtRest(store, grace_ms=grace_ms),
             missing=MissingFiles(store, locations),
+            transactions=transactions,
         ),
+        transactions=transactions,
         lags=TableLags(store),
         copies=TableCopies(store, clock),
         topic_tables=TopicTableNames(store),

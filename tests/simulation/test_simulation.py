@@ -70,7 +70,6 @@ REACHED = {
         "aborted batch passed over",
         "records deleted",
         "store.commit_jobs",
-        "late store.end",
         "thaw",
         "jump",
     ),

@@ -15,7 +15,7 @@ from .log import LOSSY, ROUGH
 def _transacted(base: Scenario, rng: random.Random) -> Scenario:
     names = [f"t{number}" for number in range(rng.choice([1, 2, 2, 3]))]
     profile = {"lakestream.profile": "fast"}
-    timeout_ms = rng.choice([2_000, 4_000])
+    timeout_ms = rng.choice([4_000, 6_000])
     return replace(
         base,
         seconds=12.0,
@@ -23,6 +23,7 @@ def _transacted(base: Scenario, rng: random.Random) -> Scenario:
         topics={name: rng.choice([{}, profile]) for name in names},
         partitions=rng.choice([1, 2]),
         batch_seconds=rng.choice([0.1, 0.3]),
+        delay_seconds_max=rng.choice([0.001, 0.02, 0.1]),
         records_max=rng.choice([1, 4]),
         limits=replace(
             base.limits,

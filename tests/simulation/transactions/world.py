@@ -42,12 +42,18 @@ TABLED_SECONDS_MAX = HEAL_SECONDS_MAX + LEASE_MS_MAX / 1000
 
 
 class Bystander:
-    """Sees every verb, and lets it be."""
+    """Sees every verb, and lets it be. It looks at the tables after each commit to them."""
+
+    def __init__(self, look: Callable[[], Awaitable[None]]) -> None:
+        self._look = look
 
     async def watched(
         self, who: str, verb: str, act: Callable[..., Awaitable[Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        return await act(*args, **kwargs)
+        answer = await act(*args, **kwargs)
+        if verb in ("commit_job", "commit_jobs"):
+            await self._look()
+        return answer
 
     async def deleting(self, keys: Sequence[str]) -> None:
         """Other runs look at garbage."""
@@ -106,7 +112,7 @@ class TransactionsWorld:
             "store": self._store,
             "objects": self._objects,
             "clock": self._clock,
-            "witness": Bystander(),
+            "witness": Bystander(self._look_at_tables),
             "network": self._network,
             "trace": self._trace,
             "verdict": self._verdict,
@@ -225,6 +231,9 @@ class TransactionsWorld:
 
     async def _look(self) -> None:
         await self._audit.look()
+        await self._look_at_tables()
+
+    async def _look_at_tables(self) -> None:
         rows = await self._rows()
         starts = await self._starts()  # read later, so that it tells of all deletions that the tables know
         for place, value in rows.items():
