@@ -1,13 +1,16 @@
 """Plans a round: reads what the due topics owe, brings in the topics that transactions join them to, and plans jobs.
 
-    due debts -> spans -> ended transactions -> topics that these join -> their spans ... -> jobs
+    due debts -> spans -> tails -> ended transactions -> topics that these join -> their spans ... -> jobs
+
+The tails are read after the spans: a transaction may have begun since the debts were read, and its records are among
+the spans. Ended transactions are read after the tails: all that are aborted below a last stable offset are among them.
 
 Topics that wait for others are remembered here, so that nobody waits for ever (compaction/joined_topics.py).
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from lakestream.metadata.store import MetadataStore
+from lakestream.metadata.store import MetadataStore, PartitionSize
 from lakestream.model.configs.topic_config import typed_topic_config
 from lakestream.model.job import Debt, UntabledSpan
 from lakestream.model.topic import PartitionId, TopicId
@@ -56,11 +59,13 @@ class RoundPlan:
         spans: dict[PartitionId, tuple[UntabledSpan, ...]] = {}
         added: Sequence[Debt] = due
         ended: list[EndedTransaction] = []
+        tails: Mapping[PartitionId, PartitionSize] = {}
         topics_left = self._limits.joined_topics_max
         for _ in range(STEPS_MAX):
             spans |= await self._store.jobs.untabled_spans(
                 [debt.partition for debt in added], self._limits.spans_each_max(len(due))
             )
+            tails = await self._store.tails([debt.partition for debt in due])
             until = {id: own[-1].span.last_offset + 1 for id, own in spans.items() if own}
             ended = await self._store.transactions.ended(until, [debt.partition for debt in debts])
             joined = sorted({others[part.partition].topic for part in ended if part.partition in others})
@@ -71,6 +76,7 @@ class RoundPlan:
             added = [debt for debt in others.values() if debt.topic in chosen]
             due += added
             others = {id: debt for id, debt in others.items() if debt.topic not in chosen}
+        due = _as_of(tails, due)
         apart = {
             debt.partition
             for debt in debts
@@ -102,3 +108,13 @@ class RoundPlan:
             return False
         topics = (await self._store.topics()).topics
         return any(typed_topic_config(topic.config).freshness.is_fast for topic in topics)
+
+
+def _as_of(tails: Mapping[PartitionId, PartitionSize], debts: Iterable[Debt]) -> list[Debt]:
+    """The debts with these tails. What came after the debts were read is not owed yet. A topic that was deleted
+    meanwhile has no tail, and owes nothing."""
+    return [
+        debt._replace(tail=tails[debt.partition].tail._replace(next_offset=debt.tail.next_offset))
+        for debt in debts
+        if debt.partition in tails
+    ]

@@ -7,7 +7,7 @@ It asks again until it is answered, through any broker. A sleep may be longer th
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,7 +113,7 @@ class Writer:
             chosen = self.rng.sample(places, self.rng.randint(1, len(places)))
             if not self.style.implicit:
                 parts = sorted(topic.partitions[number] for topic, number in chosen)
-                await self._asked(lambda broker, parts=parts: broker.transactions.add_partitions(self._producer, parts))
+                await self._add(parts)
             batches = [self._write(written, topic, number) for topic, number in chosen]
             answers = await asyncio.gather(*batches, return_exceptions=True)
             for answer in answers:
@@ -130,6 +130,9 @@ class Writer:
         written.is_committed = committed
         self.trace.note("transaction committed" if committed else "transaction aborted", self.name, str(written))
         self._go_on_as(identity)
+
+    async def _add(self, partitions: Sequence[PartitionId]) -> None:
+        await self._asked(lambda broker: broker.transactions.add_partitions(self._producer, partitions))
 
     async def _write(self, written: Written, topic: Topic, number: int) -> None:
         partition = topic.partitions[number]

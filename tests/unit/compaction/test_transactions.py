@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
@@ -157,6 +158,34 @@ def test_the_rows_of_a_transaction_come_into_the_table_together() -> None:
         await late.end()
         assert (await site.round()).committed == 1
         assert len(await site.table(topic)) == 5
+
+    run(scenario)
+
+
+def test_a_transaction_that_begins_while_a_round_is_planned_and_is_aborted_before_its_commit_has_no_rows() -> None:
+    async def scenario(site: Site) -> None:
+        topic = await site.topic()
+        (partition,) = topic.partitions
+        await site.produce(partition, rows(2))
+        writer = await Writer(site, "tx").begin()
+        read_spans, commit = site.store.jobs.untabled_spans, site.store.jobs.commit_job
+
+        async def after_a_beginning(*args: Any) -> Any:
+            await writer.write(partition, rows(3))
+            return await read_spans(*args)
+
+        async def after_an_abort(job: JobCommit) -> str:
+            await writer.end(committed=False)
+            return await commit(job)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(site.store.jobs, "untabled_spans", after_a_beginning)
+            patch.setattr(site.store.jobs, "commit_job", after_an_abort)
+            assert (await site.round()).committed == 1
+        assert [row["__offset"] for row in await site.table(topic)] == [0, 1]
+        await site.produce(partition, rows(1))
+        await site.round()
+        assert [row["__offset"] for row in await site.table(topic)] == [0, 1, 6]
 
     run(scenario)
 
