@@ -8,7 +8,7 @@ RE2.
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from lakestream.broker.matching_names import names_matching
+from lakestream.broker.groups.topics.matching import names_matching
 from lakestream.model.topic import TopicId
 
 

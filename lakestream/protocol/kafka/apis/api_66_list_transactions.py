@@ -9,7 +9,7 @@ v1 duration. v2 pattern.
 from __future__ import annotations
 
 from lakestream.broker.groups.ownership import coordinator_of
-from lakestream.broker.matching_names import names_matching
+from lakestream.broker.groups.topics.matching import names_matching
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.transaction import DescribedTransaction
 from lakestream.protocol.kafka.api import Api, RequestContext
