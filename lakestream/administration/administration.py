@@ -17,6 +17,7 @@ from lakestream.administration.repairs import Maintenance, RepairRequests
 from lakestream.administration.topic_table import TopicTableNames
 from lakestream.administration.topics.log import TopicLogs
 from lakestream.administration.topics.rebuilds import Rebuilds
+from lakestream.administration.transactions import OpenTransactions
 from lakestream.administration.wal import WalAtRest
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
@@ -44,6 +45,7 @@ class Administration:
     repairs: RepairRequests
     maintenance: Maintenance
     rebuilds: Rebuilds
+    transactions: OpenTransactions
 
 
 def build_administration(
@@ -66,6 +68,7 @@ def build_administration(
     pipelines = Pipelines(store, ruled_out=no_pipeline)
     processes = LiveProcesses(store, answers, pipelines)
     commits = TopicCommits(objects=locations, files=files, clock=clock, ids=ids)
+    transactions = OpenTransactions(store)
     return Administration(
         processes=processes,
         overview=Overview(
@@ -74,7 +77,9 @@ def build_administration(
             tables=TablesHealth(store, locations, files, FiguresOfTables(locations, merge_limits or MergeLimits())),
             wal=WalAtRest(store, grace_ms=grace_ms),
             missing=MissingFiles(store, locations),
+            transactions=transactions,
         ),
+        transactions=transactions,
         lags=TableLags(store),
         copies=TableCopies(store, clock),
         topic_tables=TopicTableNames(store),

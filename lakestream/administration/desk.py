@@ -20,6 +20,7 @@ from lakestream.administration.topics.schemas import TopicSchemas
 from lakestream.administration.topics.table import TopicTableLooks
 from lakestream.administration.topics.values import RecordValues
 from lakestream.administration.traffic import Traffic
+from lakestream.administration.transactions import OpenTransactions
 from lakestream.broker.directory import Directory
 from lakestream.broker.log_reading import build_log_reader
 from lakestream.broker.losses import Losses
@@ -56,6 +57,7 @@ class Desk:
     summaries: Summaries
     catalog: CatalogListing
     sql: SqlBox
+    transactions: OpenTransactions
 
 
 def build_desk(
@@ -109,6 +111,7 @@ def build_desk(
         summaries=Summaries(store, administration.processes, administration.lags, grace_ms=grace_ms),
         catalog=CatalogListing(store),
         sql=SqlBox(lake),
+        transactions=administration.transactions,
     )
 
 

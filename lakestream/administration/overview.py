@@ -11,12 +11,14 @@ from lakestream.administration.losses import LostRecords, lost_records
 from lakestream.administration.missing_files import MissingFiles
 from lakestream.administration.pipeline import PipelineState
 from lakestream.administration.processes import BrokerStatus, LiveProcesses
+from lakestream.administration.transactions import OpenTransactions
 from lakestream.administration.wal import WalAtRest, WalStatus
 from lakestream.metadata.store import MetadataStore, PartitionSize
 from lakestream.model.broker import LiveBroker
 from lakestream.model.configs.profile import FlushCost
 from lakestream.model.place import Tail
 from lakestream.model.topic import PartitionId, Topic
+from lakestream.model.transaction import OpenTransaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,8 @@ class ClusterStatus:
     """By profile, of all live brokers since they started."""
     topics: tuple[TopicStatus, ...]
     """In the order of their names."""
+    stuck_transactions: tuple[OpenTransaction, ...]
+    """Open for so long that they hold up readers and tables, the oldest first."""
 
 
 class Overview:
@@ -69,12 +73,14 @@ class Overview:
         tables: TablesHealth,
         wal: WalAtRest,
         missing: MissingFiles,
+        transactions: OpenTransactions,
     ) -> None:
         self._store = store
         self._processes = processes
         self._tables = tables
         self._wal = wal
         self._missing = missing
+        self._transactions = transactions
 
     async def status(self, *, check_files: bool = False) -> ClusterStatus:
         """`check_files` also checks that all files of the tables exist, which lists every one of them."""
@@ -89,6 +95,7 @@ class Overview:
             wal=await self._wal.status(),
             flush_costs=await self._processes.flush_costs(live),
             topics=await self.of_topics(topics, live, check_files=check_files),
+            stuck_transactions=tuple(await self._transactions.stuck()),
         )
 
     async def of_topics(

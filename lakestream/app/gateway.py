@@ -59,6 +59,7 @@ from lakestream.protocol.rest.topic_table import topic_table_routes
 from lakestream.protocol.rest.topics.log import topic_log_routes
 from lakestream.protocol.rest.topics.routes import topic_routes
 from lakestream.protocol.rest.traffic import traffic_routes
+from lakestream.protocol.rest.transactions import transaction_routes
 from lakestream.settings.model import Settings
 from lakestream.world.chance import SystemChance
 from lakestream.world.clock import Clock, SystemClock
@@ -222,6 +223,7 @@ def gateway_routes(
         *rebuild_routes(administration.rebuilds),
         *topic_routes(desk),
         *group_routes(desk.groups),
+        *transaction_routes(desk.transactions),
         *summary_routes(desk.summaries, desk.catalog),
         *traffic_routes(desk.traffic),
         *settings_routes(shown_settings),

@@ -14,6 +14,8 @@ EXAMPLES = {
     "group describe": "lakestream group describe billing",
     "group reset": "lakestream group reset billing --topic orders --to earliest --dry-run",
     "group delete": "lakestream group delete billing",
+    "transaction list": "lakestream transaction list --min-age 60",
+    "transaction abort": "lakestream transaction abort billing-1",
     "produce": "lakestream produce orders --generate orders --rate 100 --seconds 30",
     "consume": "lakestream consume orders --from earliest --max 10",
     "compact": "lakestream compact orders",

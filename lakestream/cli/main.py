@@ -29,6 +29,7 @@ COMMANDS = (
     "pipeline",
     "topic",
     "group",
+    "transaction",
     "produce",
     "consume",
     "compact",

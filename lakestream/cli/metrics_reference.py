@@ -11,6 +11,7 @@ from lakestream.administration.lags import TableLag
 from lakestream.broker.metrics import Metrics
 from lakestream.model.freshness import DEFAULT_FRESHNESS
 from lakestream.model.group import PartitionLag
+from lakestream.protocol.rest.open_transactions import TransactionCollector
 from lakestream.protocol.rest.table_copies import CopiesCollector
 from lakestream.protocol.rest.table_lags import LagCollector
 from lakestream.table.metrics import PipelineMetrics
@@ -38,7 +39,11 @@ _TABLE = """
 def reference_page() -> str:
     """The page, whole."""
     lag = TableLag(topic="t", records=1, bytes=1, seconds=1.0, spans=1, freshness=DEFAULT_FRESHNESS)
-    gateway = (*LagCollector([lag]).collect(), *CopiesCollector({"t": 1}).collect())
+    gateway = (
+        *LagCollector([lag]).collect(),
+        *CopiesCollector({"t": 1}).collect(),
+        *TransactionCollector([]).collect(),
+    )
     return (
         _HEAD
         + _table("Brokers", _seen_everything().registry.collect())

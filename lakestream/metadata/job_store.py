@@ -116,8 +116,13 @@ class JobStore(Protocol):
         ...
 
     async def commit_job(self, commit: JobCommit) -> str:
-        """Move the table's pointer and the topic's places together. Returns the metadata location that the commit
-        made current; a repeated commit changes nothing and returns what the first one did.
+        """Commit one job, as `commit_jobs` does."""
+        ...
+
+    async def commit_jobs(self, commits: Sequence[JobCommit]) -> list[str]:
+        """Move the pointers of the jobs' tables and the places of their topics, all together or not at all. Returns for
+        each the metadata location that the commit made current; a repeated commit changes nothing and returns what the
+        first one did.
 
         For each partition the range must continue the table's contents: it starts at `tabled_until`, or above it where
         everything in between lies below `log_start`. The WAL spans inside become file spans, their segments are

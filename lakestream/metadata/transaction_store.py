@@ -10,7 +10,7 @@ recover: the end of a transaction has happened, or it has not. All times are the
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from lakestream.model.group import CommittedOffset, TopicPartition
+from lakestream.model.group import PendingOffsets, TopicPartition
 from lakestream.model.topic import PartitionId
 from lakestream.model.transaction import (
     ActiveProducer,
@@ -50,13 +50,13 @@ class TransactionStore(Protocol):
     async def add_offsets(
         self,
         producer: TransactionalProducer,
-        group: str,
-        offsets: Mapping[TopicPartition, CommittedOffset],
+        pending: PendingOffsets,
         *,
         begins: bool,
     ) -> None:
         """Keep offsets that the group gets when the transaction commits. `begins`: a transaction begins where none is
-        open; otherwise that raises WrongTransactionState. Raises ProducerFenced, UnknownTransactionalId."""
+        open; otherwise that raises WrongTransactionState. Raises ProducerFenced, UnknownTransactionalId, and like a
+        commit of offsets NotCoordinator and IllegalGeneration: an old coordinator's members commit nothing."""
         ...
 
     async def pending_offsets(self, group: str) -> frozenset[TopicPartition]:
@@ -109,6 +109,8 @@ class TransactionStore(Protocol):
         """Transactions that are open for longer than this, the oldest first."""
         ...
 
-    async def ended(self, partitions: Sequence[PartitionId]) -> list[EndedTransaction]:
-        """Transactions that ended and are not wholly in the table, by partition and marker."""
+    async def ended(self, until: Mapping[PartitionId, int], among: Sequence[PartitionId]) -> list[EndedTransaction]:
+        """The ended transactions that began below these offsets of these partitions and are not in their tables, with
+        all their parts in the partitions `among`, wherever those begin. Parts in a table, and parts whose records were
+        deleted, are left out. By partition and marker."""
         ...

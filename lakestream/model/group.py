@@ -1,5 +1,6 @@
 """Consumer groups in the metadata store: the owner, the last settled state, and the offsets."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
@@ -25,6 +26,18 @@ class CommittedOffset(NamedTuple):
     offset: int
     leader_epoch: int = NO_LEADER_EPOCH
     metadata: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingOffsets:
+    """Offsets that a group gets when a transaction commits, and by which right they were accepted."""
+
+    group: str
+    epoch: int
+    """Under which the group's coordinator holds it."""
+    generation: int
+    """It must still be current. NO_GENERATION: any."""
+    offsets: Mapping[TopicPartition, CommittedOffset]
 
 
 class PartitionLag(NamedTuple):

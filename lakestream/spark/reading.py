@@ -28,6 +28,7 @@ from lakestream.spark.inline_objects import WithInline
 from lakestream.spark.pulling import Push, pulled
 from lakestream.spark.row_shape import DataFrameShape
 from lakestream.spark.shown_columns import ShownColumns
+from lakestream.storage.records.aborted import AbortedBatches
 from lakestream.storage.records.header import Codec
 from lakestream.storage.tablefile.format.columns import OFFSET
 from lakestream.storage.tablefile.read.appended import AppendedFiles
@@ -209,7 +210,7 @@ class _RangeReader:
             raise _innermost(errors) from None
 
     def _decoded(self, piece: Piece, range: RangeToRead) -> list[pa.RecordBatch]:
-        stretches = stretches_of(piece, range.aborted)
+        stretches = stretches_of(piece, AbortedBatches(range.aborted))
         return [self._shape.of_stretch(one) for one in stretches if one.rows.column("offset")[0].as_py() < range.end]
 
     async def _pass_on(self, one: RangeToRead, inner: pa.RecordBatch) -> None:

@@ -1,14 +1,15 @@
 """The pipeline: round after round, it moves due records from the WAL into the tables.
 
-    held? -> tables for new topics -> debts -> due -> plan -> jobs begun -> rewritten (one Spark job) -> committed, each
+    held? -> tables for new topics -> debts -> due -> plan -> jobs begun -> rewritten (one Spark job) -> committed
                                                                          -> what failed is dropped, its files deleted
 
-Each topic has its own job, so a problem with one topic does not delay another. Whenever a round breaks off, the next
-one finds the remaining work in the store. The log keeps serving meanwhile.
+Each topic has its own job, so a problem with one topic does not delay another. Jobs that take parts of one transaction
+are committed together; if one of them fails, its companions move without it from the next round on. Whenever a round
+breaks off, the next one finds the remaining work in the store. The log keeps serving meanwhile.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import structlog
@@ -16,14 +17,13 @@ import structlog
 from lakestream.catalog.files.commit_names import LEDGER_NAME
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.metadata.store import MetadataStore
-from lakestream.model.configs.topic_config import typed_topic_config
 from lakestream.model.errors import Fenced, LakestreamError, Unavailable, what_went_wrong
-from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob
+from lakestream.model.job import CompactionLease, JobId, LeftJob, NewJob
 from lakestream.model.topic import TopicId
 from lakestream.storage.wal.mover import Mover
 from lakestream.table.clustering.clustering import Clustering, ClusterRound
-from lakestream.table.compaction.commit import BegunJob, Committer
-from lakestream.table.compaction.plan import PlanLimits, PlannedJob, due_debts, plan_jobs
+from lakestream.table.compaction.commit import BegunJob, Committer, RewrittenFiles
+from lakestream.table.compaction.plan import PlanLimits, PlannedJob, due_debts
 from lakestream.table.compaction.rounds import JobWork, Rewriting, RewrittenJob
 from lakestream.table.compaction.task import TaskResult
 from lakestream.table.contracts import evolution
@@ -32,6 +32,7 @@ from lakestream.table.metrics import PipelineMetrics
 from lakestream.table.rebuilding.rebuilding import Rebuilding
 from lakestream.table.repairs import Repairs
 from lakestream.table.resting import Resting
+from lakestream.table.round_plan import RoundPlan
 from lakestream.table.topic_tables import TopicTables
 from lakestream.table.upkeep.dropped_jobs import DroppedJobs
 from lakestream.table.upkeep.dropped_tables import DroppedTables
@@ -89,7 +90,7 @@ class Pipeline:
         """`parallel` tells how many tasks can run at once now; the workers of a cluster come and go. Without it the
         limits say so."""
         self._store = store
-        self._mover = mover
+        self._round_plan = RoundPlan(store=store, mover=mover, limits=limits, parallel=parallel, clock=clock)
         self._locations = locations
         self._tables = tables
         self._rewriting = rewriting
@@ -105,7 +106,6 @@ class Pipeline:
         self._dropped_tables = dropped_tables
         self._metrics = metrics
         self._limits = limits
-        self._parallel = parallel
         self._clock = clock
         self._ids = ids
         self._token: int | None = None
@@ -138,7 +138,9 @@ class Pipeline:
         self._resting.keep(in_debt)
         self._metrics.topics_failing(len(self._resting))
         ready = [debt for debt in debts if not self._resting.rests(debt.topic, asked=debt.topic in asked)]
-        planned = await self._plan(due_debts(ready, asked, now_ms=now_ms, limits=self._limits))
+        due = due_debts(ready, asked, now_ms=now_ms, limits=self._limits)
+        resting = in_debt - {debt.topic for debt in ready}
+        planned = await self._round_plan.plan(due, debts, resting=resting)
         if not planned:
             return IDLE
         committed = await self._run(lease, planned, began)
@@ -180,30 +182,6 @@ class Pipeline:
         for job in list(self._unfinished.values()):
             await self._drop(job)
 
-    async def _plan(self, due: Sequence[Debt]) -> list[PlannedJob]:
-        if not due:
-            return []
-        # The debts were read before, so all that they count lies in objects afterwards.
-        await self._mover.move_until(await self._store.now_ms())
-        spans = await self._store.jobs.untabled_spans(
-            [debt.partition for debt in due], self._limits.spans_each_max(len(due))
-        )
-        return plan_jobs(
-            due,
-            spans,
-            self._limits if self._parallel is None else self._limits.for_workers(self._parallel()),
-            short=await self._is_short(due),
-            ended=await self._store.transactions.ended([debt.partition for debt in due]),
-            now_ms=await self._store.now_ms(),
-        )
-
-    async def _is_short(self, due: Sequence[Debt]) -> bool:
-        """Returns whether a fast topic exists. A small round is short anyway, so the topics are not read for it."""
-        if sum(debt.bytes for debt in due) <= self._limits.short_round_bytes_max:
-            return False
-        topics = (await self._store.topics()).topics
-        return any(typed_topic_config(topic.config).freshness.is_fast for topic in topics)
-
     async def _grant(self, topics: frozenset[TopicId], *, asked_until_ms: int) -> None:
         """Answer the waiting requests for topics whose records are all in the table. Others stay, and so do requests
         that came while the round ran: the round may lack their records."""
@@ -220,9 +198,12 @@ class Pipeline:
         rewritten = await self._rewriting.rewrite([_work(job) for job in jobs])
         rewritten_at = self._clock.monotonic()
         places = asyncio.Semaphore(COMMITS_AT_ONCE)
-        ended = await asyncio.gather(
-            *(self._end(job, rewritten[job.id], places) for job in jobs), return_exceptions=True
+        groups = _committed_together(jobs)
+        ended_groups = await asyncio.gather(
+            *(self._end(group, rewritten, places) for group in groups), return_exceptions=True
         )
+        jobs = [job for group in groups for job in group]
+        ended = [done for group, done in zip(groups, ended_groups, strict=True) for _ in group]
         self._judge(jobs, ended)
         self._metrics.topics_failing(len(self._resting))
         self._metrics.round_done(
@@ -246,48 +227,66 @@ class Pipeline:
             if not isinstance(error, Unavailable) or len(unanswered) == len(jobs):
                 raise error
         for job, error in unanswered:
+            if job.plan.together is not None:
+                self._round_plan.part([job.plan.topic])
             self._note_failure(job, str(error))
 
-    async def _end(self, job: BegunJob, rewritten: RewrittenJob, places: asyncio.Semaphore) -> bool:
-        """Commit the job, or drop it. Raises errors that concern more than this job."""
-        results = rewritten.results
+    async def _end(
+        self, jobs: Sequence[BegunJob], rewritten: Mapping[JobId, RewrittenJob], places: asyncio.Semaphore
+    ) -> bool:
+        """Commit the jobs together, or drop them all. Raises errors that concern more than these jobs."""
         async with places:
-            if (error := _error_of(job, rewritten)) is not None:
-                await self._fail(job, error)
+            errors = {job.id: error for job in jobs if (error := _error_of(job, rewritten[job.id])) is not None}
+            if errors:
+                await self._fail(jobs, errors)
                 return False
+            works = [
+                RewrittenFiles(job, rewritten[job.id].results, evolution(rewritten[job.id].contract)) for job in jobs
+            ]
             try:
-                if rewritten.has_more_files:
-                    await self._clear_attempts(job, results)
-                await self._committer.commit(job, results, evolution(rewritten.contract))
+                for job, results, _ in works:
+                    if rewritten[job.id].has_more_files:
+                        await self._clear_attempts(job, results)
+                await self._committer.commit(works)
             except (Fenced, Unavailable):
-                raise  # the next round, or the next holder of the lease, finds out what happened to the job
-            except Exception as refused:  # noqa: BLE001 - whatever is wrong with one job holds up no other
-                await self._fail(job, what_went_wrong(refused))
+                raise  # the next round, or the next holder of the lease, finds out what happened to the jobs
+            except Exception as refused:  # noqa: BLE001 - whatever is wrong with some jobs holds up no other
+                await self._fail(jobs, dict.fromkeys((job.id for job in jobs), what_went_wrong(refused)))
                 return False
-            del self._unfinished[job.id]
-            self._resting.end(job.plan.topic)
-            self._merging.got_files(job.plan.topic, len(results))
-            if rewritten.has_more_files:
-                self._dropped_jobs.watch(LeftJob(job.id, job.plan.table), _files_of(job, results))
-            files = [file for result in results for file in result.files]
-            set_aside = sum(file.record_count for result in results if (file := result.quarantine_file) is not None)
-            self._metrics.job_committed(
-                rows=sum(file.record_count for file in files) - set_aside,  # set-aside rows have a second copy
-                quarantined_rows=set_aside,
-                unread_keys=sum(result.unread_keys for result in results),
-                wal_bytes=job.plan.bytes,
-                written_bytes=sum(file.file_size_bytes for file in files),
-            )
+            for job, results, _ in works:
+                self._note_commit(job, results, watch=rewritten[job.id].has_more_files)
             return True
+
+    def _note_commit(self, job: BegunJob, results: Sequence[TaskResult], *, watch: bool) -> None:
+        del self._unfinished[job.id]
+        self._resting.end(job.plan.topic)
+        self._round_plan.committed(job.plan.topic)
+        self._merging.got_files(job.plan.topic, len(results))
+        if watch:
+            self._dropped_jobs.watch(LeftJob(job.id, job.plan.table), _files_of(job, results))
+        files = [file for result in results for file in result.files]
+        set_aside = sum(file.record_count for result in results if (file := result.quarantine_file) is not None)
+        self._metrics.job_committed(
+            rows=sum(file.record_count for file in files) - set_aside,  # set-aside rows have a second copy
+            quarantined_rows=set_aside,
+            unread_keys=sum(result.unread_keys for result in results),
+            wal_bytes=job.plan.bytes,
+            written_bytes=sum(file.file_size_bytes for file in files),
+        )
 
     async def _clear_attempts(self, job: BegunJob, results: Sequence[TaskResult]) -> None:
         """A task may have run more than once: delete the files of earlier runs before the commit."""
         counted = {self._locations.key_of(location) for location in _files_of(job, results)}
         await self._locations.delete_below(job.folder, but=counted)
 
-    async def _fail(self, job: BegunJob, error: str) -> None:
-        self._note_failure(job, error)
-        await self._drop(job)
+    async def _fail(self, jobs: Sequence[BegunJob], errors: Mapping[JobId, str]) -> None:
+        """Drop jobs that were to be committed together. The topics of those without an error try again at once."""
+        if len(jobs) > 1:
+            self._round_plan.part(job.plan.topic for job in jobs)
+        for job in jobs:
+            if job.id in errors:
+                self._note_failure(job, errors[job.id])
+            await self._drop(job)
 
     def _note_failure(self, job: BegunJob, error: str) -> None:
         self._metrics.job_dropped()
@@ -306,6 +305,13 @@ class Pipeline:
 
 def _work(job: BegunJob) -> JobWork:
     return JobWork(job=job.id, topic=job.plan.topic, folder=job.folder, spans=job.plan.tasks, aborted=job.plan.aborted)
+
+
+def _committed_together(jobs: Sequence[BegunJob]) -> list[list[BegunJob]]:
+    groups: dict[TopicId, list[BegunJob]] = {}
+    for job in jobs:
+        groups.setdefault(job.plan.together or job.plan.topic, []).append(job)
+    return list(groups.values())
 
 
 def _files_of(job: BegunJob, results: Sequence[TaskResult]) -> list[str]:

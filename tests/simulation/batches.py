@@ -13,6 +13,7 @@ from lakestream.storage.records.decode import SCHEMA, decode_batches
 from lakestream.storage.records.encode import encode_batches
 from lakestream.storage.records.header import (
     HEADER_BYTES,
+    TRANSACTIONAL_BIT,
     BatchHeader,
     Codec,
     batch_bytes,
@@ -41,7 +42,9 @@ class Producer(NamedTuple):
 NOBODY = Producer(-1, -1, -1)
 
 
-def make_batch(records: Sequence[Sent], timestamps: Sequence[int], codec: Codec, producer: Producer) -> bytes:
+def make_batch(
+    records: Sequence[Sent], timestamps: Sequence[int], codec: Codec, producer: Producer, *, transactional: bool = False
+) -> bytes:
     rows = pa.RecordBatch.from_pydict(
         {
             "offset": list(range(len(records))),
@@ -56,6 +59,8 @@ def make_batch(records: Sequence[Sent], timestamps: Sequence[int], codec: Codec,
     header = read_header(encoded)._replace(
         producer_id=producer.id, producer_epoch=producer.epoch, base_sequence=producer.base_sequence, crc=0
     )
+    if transactional:
+        header = header._replace(attributes=header.attributes | TRANSACTIONAL_BIT)
     unsigned = pack_header(header) + bytes(encoded[HEADER_BYTES:])
     return pack_header(header._replace(crc=crc_of(unsigned))) + unsigned[HEADER_BYTES:]
 

@@ -1,6 +1,6 @@
 """Run seeds: `python -m tests.simulation.run --seeds 200`, or one with all that happened: `--seed 7 --trace`.
 
-There are runs about the log, about its tables and about groups; `--kind` chooses one of them.
+There are runs about the log, about its tables, about groups and about transactions; `--kind` chooses one of them.
 
 Every seed is run twice and both runs must be the same, event for event; seeds are spread over processes, one
 for each core. Exits 1 at the first seed that breaks a promise or does not repeat, naming it and showing how its
@@ -90,6 +90,7 @@ def _show(console: Console, outcome: Outcome, problems: list[str], lines: int | 
 TOLD = {
     "log": ("answer", "read", "flushed", "flush failed", "segments deleted", "objects abandoned"),
     "tables": ("job committed", "job was fenced", "job was dropped before", "table had moved", "table file read"),
+    "transactions": ("transaction committed", "transaction aborted", "writer over", "aborted batch passed over"),
     "groups": ("committed", "commit refused", "group was taken over", "old coordinator was refused"),
 }
 ALWAYS_TOLD = ("kill", "freeze", "jump")

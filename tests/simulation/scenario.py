@@ -50,6 +50,18 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Transacting:
+    """Who writes transactions."""
+
+    ids: int
+    timeout_ms: int
+    replace_seconds: float
+    """About this often a process begins under the id of another one, which may live on."""
+    delete_seconds: float | None = None
+    """Records are deleted about this often."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     mix: str
     seconds: float
@@ -83,6 +95,8 @@ class Scenario:
     """None: the log alone."""
     grouping: Grouping | None = None
     """None: there are no groups; otherwise there is nothing else."""
+    transacting: Transacting | None = None
+    """None: there are no transactions; otherwise there are, and tables beside them."""
 
     @property
     def pace(self) -> Pace:

@@ -6,10 +6,11 @@ from .groups.mutants import GROUP_MUTANTS
 from .mixes.choosing import seeds_of
 from .mutants import LOG_MUTANTS
 from .tables.mutants import TABLE_MUTANTS
+from .transactions.mutants import TRANSACTION_MUTANTS
 from .world import run_seed
 
 SEEDS_MAX = 12
-MUTANTS = {**LOG_MUTANTS, **TABLE_MUTANTS, **GROUP_MUTANTS}
+MUTANTS = {**LOG_MUTANTS, **TABLE_MUTANTS, **GROUP_MUTANTS, **TRANSACTION_MUTANTS}
 
 
 @pytest.mark.parametrize("name", MUTANTS)

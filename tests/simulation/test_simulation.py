@@ -1,4 +1,4 @@
-"""The promises hold through seeded faults, and every seed can be replayed: the log, its tables, its groups."""
+"""The promises hold through seeded faults, and every seed can be replayed: log, tables, groups, transactions."""
 
 import os
 import subprocess
@@ -9,9 +9,9 @@ import pytest
 
 from .world import run_seed
 
-SEEDS = {"log": range(24), "tables": (*range(8), 103), "groups": range(8)}
-"""Two of every mix, and one of every mix with tables; seed 103 has a job that was dropped before its commit came.
-`make sim` runs more, `make soak` many more."""
+SEEDS = {"log": range(24), "tables": (*range(8), 103), "groups": range(8), "transactions": range(5)}
+"""Two of every mix, and one of every mix with tables or transactions. Seed 103 has a job that was dropped before its
+commit came. `make sim` runs more, `make soak` many more."""
 
 REACHED = {
     "log": (
@@ -59,6 +59,19 @@ REACHED = {
         "late objects.put",
         "drain",
         "thaw",
+    ),
+    "transactions": (
+        "transaction committed",
+        "transaction aborted",
+        "writer crashes",
+        "writer sleeps",
+        "over by ProducerFenced",
+        "over by StaleProducerEpoch",
+        "aborted batch passed over",
+        "records deleted",
+        "store.commit_jobs",
+        "thaw",
+        "jump",
     ),
     "groups": (
         "committed",

@@ -33,6 +33,7 @@ from .site import Site
 from .tables.part import TablesPart
 from .trace import Trace
 from .traffic import Traffic
+from .transactions.world import TransactionsWorld
 from .verdict import Verdict
 from .witness import Witness
 
@@ -74,8 +75,7 @@ def run_seed(seed: int, kind: str = "log", *, keep_all: bool = False) -> Outcome
     gc.disable()  # a collection at a moment of its own choosing would close what a run left open, and change it
     try:
         with logs_in(trace):
-            world = World if scenario.grouping is None else GroupsWorld
-            loop.run_until_complete(world(seed, scenario, loop, trace, verdict).run())
+            loop.run_until_complete(_world_of(scenario)(seed, scenario, loop, trace, verdict).run())
     except Stuck as stuck:
         verdict.breaks("there is always progress", stuck)
     finally:
@@ -90,6 +90,12 @@ def run_seed(seed: int, kind: str = "log", *, keep_all: bool = False) -> Outcome
         events=dict(trace.events),
         seconds=loop.time(),
     )
+
+
+def _world_of(scenario: Scenario) -> "type[World | GroupsWorld | TransactionsWorld]":
+    if scenario.transacting is not None:
+        return TransactionsWorld
+    return World if scenario.grouping is None else GroupsWorld
 
 
 class World:

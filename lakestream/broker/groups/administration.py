@@ -35,8 +35,15 @@ from lakestream.broker.groups.offsets import (
     check_fetch,
 )
 from lakestream.metadata.group_store import GroupStore
-from lakestream.model.errors import LakestreamError, NotCoordinator, Unavailable
-from lakestream.model.group import CommittedOffset, GroupKind, ListedGroup, TopicPartition
+from lakestream.model.errors import (
+    LakestreamError,
+    NotCoordinator,
+    ProducerFenced,
+    Unavailable,
+    UnknownTransactionalId,
+    WrongTransactionState,
+)
+from lakestream.model.group import CommittedOffset, GroupKind, ListedGroup, PendingOffsets, TopicPartition
 
 T = TypeVar("T")
 
@@ -82,17 +89,21 @@ class GroupAdministration:
         return BegunCommit(refused, _followed(held, commit))
 
     async def commit_in_transaction(
-        self, ask: CommitAsk, keep: Callable[[Mapping[TopicPartition, CommittedOffset]], Awaitable[None]]
+        self, ask: CommitAsk, keep: Callable[[PendingOffsets], Awaitable[None]]
     ) -> Mapping[TopicPartition, LakestreamError]:
         """Check the member as in `commit`, and let `keep` hold the allowed offsets until the transaction ends. Returns
-        the other partitions."""
+        the other partitions.
+
+        The group follows this write as it does a commit: a member that joins later must find the offsets pending."""
         held = await self._holdings.hold(ask.group, create=ask.generation < 0)
-        check_commit(None if held is None else held.machine.group, ask, self._holdings.now_ms())
+        generation = check_commit(None if held is None else held.machine.group, ask, self._holdings.now_ms())
+        assert held is not None
         refused = _too_long(ask.offsets, self._holdings.limits.offset_metadata_max)
-        try:
-            await keep({place: offset for place, offset in ask.offsets.items() if place not in refused})
-        except Unavailable as error:
-            raise CoordinatorNotAvailable(f"the offsets of group '{ask.group}' could not be kept: {error}") from error
+        accepted = {place: offset for place, offset in ask.offsets.items() if place not in refused}
+        pending = PendingOffsets(group=ask.group, epoch=held.epoch, generation=generation, offsets=accepted)
+        wrong = await _done(ask.group, _followed(held, _wrong_producer(keep(pending))))
+        if wrong is not None:
+            raise wrong
         return refused
 
     async def fetch(
@@ -195,6 +206,15 @@ def _followed(held: HeldGroup, write: Awaitable[T]) -> "asyncio.Future[T]":
     begun = asyncio.ensure_future(write)
     held.follow(begun)
     return begun
+
+
+async def _wrong_producer(kept: Awaitable[None]) -> LakestreamError | None:
+    """The error of the producer's own, if there is one. It says nothing about the group."""
+    try:
+        await kept
+    except (ProducerFenced, UnknownTransactionalId, WrongTransactionState) as error:
+        return error
+    return None
 
 
 async def _done(group: str, write: "asyncio.Future[T]") -> T:

@@ -38,6 +38,12 @@ class CommitAsk(NamedTuple):
     """OffsetCommit 2-4 may set it. None means the broker's setting."""
     knows_member_epochs: bool = True
     """OffsetCommit 9 and above."""
+    in_transaction: bool = False
+    """The offsets are part of a transaction, and its producer says who commits."""
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.generation < 0 and self.member_id == UNKNOWN_MEMBER_ID and self.instance_id is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +54,14 @@ class OffsetFetchAsk:
 
 
 def check_commit(group: Group | None, ask: CommitAsk, now_ms: int) -> int:
-    """The generation that must still be current when the commit is stored. Raises the error for the client."""
+    """The generation that must still be current when the commit is stored. Raises the error for the client.
+
+    A producer may commit to a group with members and name none of them: not all clients tell it who reads. Its own
+    epoch is its only guard then."""
     if group is None:
         return _check_without_group(ask)
+    if ask.in_transaction and ask.is_anonymous:
+        return NO_GENERATION
     if isinstance(group, ClassicGroup):
         return _check_classic_commit(group, ask, now_ms)
     _check_consumer_commit(group, ask)
@@ -94,7 +105,7 @@ def _check_without_group(ask: CommitAsk) -> int:
 def _check_classic_commit(group: ClassicGroup, ask: CommitAsk, now_ms: int) -> int:
     if ask.generation < 0 and group.phase is ClassicPhase.EMPTY:
         return NO_GENERATION
-    if ask.generation < 0 and ask.member_id == UNKNOWN_MEMBER_ID and ask.instance_id is None:
+    if ask.is_anonymous:
         raise UnknownMember(f"group '{ask.group}' has members: only they commit")
     member = group.known_member(ask.member_id, ask.instance_id)
     if ask.generation != group.generation:

@@ -90,7 +90,7 @@ class Transactions:
         """Keep the offsets until the transaction ends. Returns the refused partitions."""
         try:
             return await self._groups.commit_in_transaction(
-                ask, lambda offsets: self._store.add_offsets(producer, ask.group, offsets, begins=begins)
+                ask, lambda pending: self._store.add_offsets(producer, pending, begins=begins)
             )
         except GroupNotFound as error:
             raise IllegalGeneration(str(error)) from error

@@ -40,6 +40,8 @@ def status(
     _print_tables(found)
     for topic in found["topics"]:
         _say_what_is_missing(topic)
+    for transaction in found["stuck_transactions"]:
+        _say_what_is_stuck(transaction)
     if check_files and not any(topic["missing_files"] for topic in found["topics"]):
         say("every file of the tables is there")
 
@@ -64,6 +66,15 @@ def _print_flushes(found: Any) -> None:
             title=f"flushes since the brokers started  {in_units(found['wal']['inline_bytes'])} inline now",
         )
         print()
+
+
+def _say_what_is_stuck(transaction: Any) -> None:
+    id, topics = transaction["transactional_id"], ", ".join(transaction["topics"]) or "no topic yet"
+    say(
+        f"the transaction of {id} is open for {transaction['age_ms'] / 1000:.0f} s, over {topics}: tables and readers "
+        f"of committed records wait. If its producer hangs: `lakestream transaction abort {id}`. By itself it ends "
+        f"after {transaction['timeout_ms'] / 1000:.0f} s, its timeout"
+    )
 
 
 def _say_what_is_missing(topic: Any) -> None:

@@ -1,7 +1,7 @@
-"""commit_job: move the table's pointer and the topic's places in one transaction.
+"""commit_jobs: move the pointers of tables and the places of their topics in one transaction.
 
-The commit locks partitions first, so that commits to them wait; then segments, the lease, the job, the table. A
-repeated commit that finds the job committed locks nothing.
+The commit locks partitions first, so that commits to them wait; then segments, the lease, the jobs, the tables, each
+kind in the order of ids. A repeated commit that finds the jobs committed locks nothing.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from lakestream.metadata.verbs.dropping import release
 from lakestream.metadata.verbs.jobs import JobVerbs, check_token
 from lakestream.model.errors import UnknownPartition
 from lakestream.model.job import JobCommit, JobId, NewFileSpan
-from lakestream.model.place import Tail
+from lakestream.model.place import SegmentId, Tail
 from lakestream.model.table_errors import LedgerConflict
 from lakestream.model.topic import PartitionId
 
@@ -31,40 +31,65 @@ class PostgresJobs(JobVerbs):
         super().__init__(PostgresDatabase(write=write, read=read))
         self._write = write
 
-    async def commit_job(self, commit: JobCommit) -> str:
-        return await self._write(lambda c: _commit(c, commit))
+    async def commit_jobs(self, commits: Sequence[JobCommit]) -> list[str]:
+        return await self._write(lambda c: _commit(c, commits))
 
 
-async def _commit(connection: Connection, commit: JobCommit) -> str:
-    if (known := await _known_answer(connection, commit.job)) is not None:
+async def _commit(connection: Connection, commits: Sequence[JobCommit]) -> list[str]:
+    if (known := await _known_answers(connection, commits)) is not None:
         return known
     async with connection.transaction():
-        merged = spans_by_partition(commit.merged)
-        tails = await _locked_tails(connection, [*(tabled.partition for tabled in commit.ranges), *merged])
-        if (known := await _known_answer(connection, commit.job)) is not None:
-            return known  # our own first attempt committed it, and held the partitions' locks until now
-        spans = spans_by_partition(commit.spans)
-        try:
-            _check_ranges(commit, tails, spans)
-            await _merge(connection, commit, tails, merged)
-        except (LedgerConflict, UnknownPartition):
-            # A pipeline that lost the lease must learn that, rather than blame the topic.
+        tails = await _locked_tails(connection, _partitions_of(commits))
+        if (known := await _known_answers(connection, commits)) is not None:
+            return known  # our own first attempt committed them, and held the partitions' locks until now
+        released: Counter[SegmentId] = Counter()
+        for commit in commits:
+            released += await _take_over(connection, commit, tails)
+        await drive(connection, release(released))
+        for commit in commits:
             await drive(connection, check_token(commit.token))
-            raise
-        replaced = await _replace_spans(connection, commit)
-        await drive(connection, pass_appended([tabled.partition for tabled in commit.ranges]))
-        table = commit.move.pointer.id
-        rows = [
-            row
-            for partition, own in spans.items()
-            for row in file_span_rows(table, tails[partition], own, replaced.get(partition, ()))
-        ]
-        await _insert(connection, rows)
-        await drive(connection, release(Counter(span.segment for own in replaced.values() for span in own)))
+        for commit in sorted(commits, key=lambda commit: commit.job):
+            await _lock_planned(connection, commit.job)
+        for commit in sorted(commits, key=lambda commit: commit.move.pointer.id):
+            await _finish(connection, commit)
+    return [commit.move.pointer.metadata_location for commit in commits]
+
+
+def _partitions_of(commits: Sequence[JobCommit]) -> list[PartitionId]:
+    return [
+        *(tabled.partition for commit in commits for tabled in commit.ranges),
+        *(span.partition for commit in commits for span in commit.merged),
+    ]
+
+
+async def _take_over(
+    connection: Connection, commit: JobCommit, tails: Mapping[PartitionId, Tail]
+) -> Counter[SegmentId]:
+    """Replace the places of one job's records. Returns how many spans of each segment are gone."""
+    spans = spans_by_partition(commit.spans)
+    try:
+        _check_ranges(commit, tails, spans)
+        await _merge(connection, commit, tails, spans_by_partition(commit.merged))
+    except (LedgerConflict, UnknownPartition):
+        # A pipeline that lost the lease must learn that, rather than blame the topic.
         await drive(connection, check_token(commit.token))
-        await _lock_planned(connection, commit.job)
-        await _finish(connection, commit)
-    return commit.move.pointer.metadata_location
+        raise
+    replaced = await _replace_spans(connection, commit)
+    await drive(connection, pass_appended([tabled.partition for tabled in commit.ranges]))
+    table = commit.move.pointer.id
+    rows = [
+        row
+        for partition, own in spans.items()
+        for row in file_span_rows(table, tails[partition], own, replaced.get(partition, ()))
+    ]
+    await _insert(connection, rows)
+    return Counter(span.segment for own in replaced.values() for span in own)
+
+
+async def _known_answers(connection: Connection, commits: Sequence[JobCommit]) -> list[str] | None:
+    """The answers of all jobs, if they were committed. They were committed together, so one tells of all."""
+    known = [await _known_answer(connection, commit.job) for commit in commits]
+    return [answer for answer in known if answer is not None] if None not in known else None
 
 
 async def _known_answer(connection: Connection, job: JobId) -> str | None:

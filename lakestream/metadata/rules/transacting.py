@@ -61,6 +61,12 @@ def next_identity(now: ProducerIdentity, spare_producer_id: int | None) -> Produ
     return ProducerIdentity(now.producer_id, min(now.epoch + 1, EPOCH_MAX))
 
 
+def marker_epoch(before: ProducerIdentity, after: ProducerIdentity) -> int:
+    """The epoch of a marker is the one to go on with. A producer that goes on under another id leaves the last epoch of
+    its old one behind."""
+    return after.epoch if after.producer_id == before.producer_id else EPOCH_MAX
+
+
 def is_repeated_begin(row: IdRow, ask: ProducerAsk) -> bool:
     """Whether the producer has the identity that this request would give it already. Raises ProducerFenced if another
     producer has the transactional id."""

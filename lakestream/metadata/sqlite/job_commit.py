@@ -1,4 +1,4 @@
-"""commit_job: move the table's pointer and the topic's places in one transaction.
+"""commit_jobs: move the pointers of tables and the places of their topics in one transaction.
 
 committed before? -> token good? -> each range continues? -> file spans for WAL spans, tails -> pointer -> job
 """
@@ -31,8 +31,8 @@ class SqliteJobs(JobVerbs):
         self._write = write
         self._now = now_ms
 
-    async def commit_job(self, commit: JobCommit) -> str:
-        return await self._write(lambda c: _commit(c, commit, self._now()))
+    async def commit_jobs(self, commits: Sequence[JobCommit]) -> list[str]:
+        return await self._write(lambda c: [_commit(c, commit, self._now()) for commit in commits])
 
 
 def _commit(connection: sqlite3.Connection, commit: JobCommit, now_ms: int) -> str:

@@ -1,6 +1,7 @@
 """Compaction: the lease, the debts, and jobs except for their commit (job_commit.py of each store)."""
 
 import json
+from abc import abstractmethod
 from collections.abc import Collection, Sequence
 
 from lakestream.metadata.job_store import COMPACTION, JobState, compaction_fenced
@@ -14,6 +15,7 @@ from lakestream.model.job import (
     CompactionLease,
     Debt,
     FileUse,
+    JobCommit,
     JobId,
     LeftJob,
     NewJob,
@@ -58,7 +60,13 @@ _BEGIN = Wording(
 
 
 class JobVerbs(Verbs):
-    """The JobStore of both stores, except for commit_job."""
+    """The JobStore of both stores, except for commit_jobs."""
+
+    @abstractmethod
+    async def commit_jobs(self, commits: Sequence[JobCommit]) -> list[str]: ...
+
+    async def commit_job(self, commit: JobCommit) -> str:
+        return (await self.commit_jobs([commit]))[0]
 
     # --- the lease -----------------------------------------------------------------------------
 

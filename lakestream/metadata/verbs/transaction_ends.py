@@ -9,7 +9,7 @@ and never written gets no marker. A partition that was deleted meanwhile is pass
 from collections.abc import Sequence
 
 from lakestream.metadata.rules.grouping import NO_STATE_KIND
-from lakestream.metadata.rules.transacting import NO_IDENTITY, IdRow
+from lakestream.metadata.rules.transacting import NO_IDENTITY, IdRow, marker_epoch
 from lakestream.metadata.verbs.steps import Steps, all_rows, changed, for_each, lock, one_row
 from lakestream.metadata.verbs.wording import Wording
 from lakestream.model.topic import PartitionId
@@ -39,7 +39,7 @@ def end_transaction(
     partitions that got a marker. The caller holds the lock of the row."""
     partitions: tuple[PartitionId, ...] = ()
     if row.is_ongoing:
-        partitions = yield from _write_markers(row, identity.epoch, committed=committed)
+        partitions = yield from _write_markers(row, marker_epoch(row.identity, identity), committed=committed)
         if committed:
             yield from _commit_offsets(row.producer_id)
         yield from changed("DELETE FROM transaction_offset WHERE producer_id = :producer", producer=row.producer_id)
@@ -107,7 +107,8 @@ def _place_markers(
 
 
 def _commit_offsets(producer_id: int) -> Steps[None]:
-    """Give the groups their offsets. Like in Kafka, no generation is checked any more: the transaction decided."""
+    """Give the groups their offsets, except for topics that were deleted meanwhile. Like in Kafka, no generation is
+    checked any more: it was checked when the offsets came in."""
     groups = yield from all_rows(
         "SELECT DISTINCT group_name FROM transaction_offset WHERE producer_id = :producer", producer=producer_id
     )
@@ -124,8 +125,9 @@ def _commit_offsets(producer_id: int) -> Steps[None]:
     yield from lock("SELECT 1 FROM consumer_group WHERE name = ANY (:names) ORDER BY name FOR SHARE", names=names)
     yield from changed(
         "INSERT INTO group_offset (group_name, topic_id, number, next_offset, leader_epoch, metadata, committed_ms,"
-        " retention_ms) SELECT group_name, topic_id, number, next_offset, leader_epoch, metadata, now_ms(), NULL"
-        " FROM transaction_offset WHERE producer_id = :producer ORDER BY group_name, topic_id, number"
+        " retention_ms) SELECT group_name, topic_id, number, transaction_offset.next_offset, leader_epoch, metadata,"
+        " now_ms(), NULL FROM transaction_offset JOIN partition USING (topic_id, number)"
+        " WHERE producer_id = :producer ORDER BY group_name, topic_id, number"
         " ON CONFLICT (group_name, topic_id, number) DO UPDATE SET next_offset = excluded.next_offset,"
         " leader_epoch = excluded.leader_epoch, metadata = excluded.metadata, committed_ms = excluded.committed_ms,"
         " retention_ms = excluded.retention_ms",

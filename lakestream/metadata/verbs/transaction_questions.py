@@ -1,6 +1,6 @@
 """Questions about transactions: lists, descriptions, and what compaction must know. They change nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lakestream.metadata.verbs.running import Verbs, reads
@@ -36,6 +36,27 @@ _ACTIVE_PRODUCERS = Wording(
     sqlite="SELECT producer.producer_id, epoch, hex(substr(recent, -20, 4)), written_ms, first_offset" + _PRODUCERS,
 )
 """The last sequence is the second of the last four numbers. SQLite keeps them as bytes: 4, 4, 8 and 8."""
+
+
+_ENDED = (
+    "SELECT partition_id, producer_id, ended_transaction.number, first_offset, last_offset, committed"
+    " FROM ended_transaction JOIN partition ON partition.id = partition_id"
+)
+_NOT_TABLED = " AND last_offset >= greatest(tabled_until, log_start)"
+_ENDED_BELOW = Wording(
+    postgres=_ENDED + " JOIN unnest(:partitions::bigint[], :ends::bigint[]) AS asked (id, ending)"
+    " ON partition_id = asked.id WHERE first_offset < asked.ending" + _NOT_TABLED,
+    sqlite=_ENDED + " JOIN json_each(:partitions) AS asked ON partition_id = asked.value"
+    " WHERE first_offset < json_extract(:ends, '$[' || asked.key || ']')" + _NOT_TABLED,
+)
+_ENDED_PARTS = Wording(
+    postgres=_ENDED + " JOIN unnest(:producers::bigint[], :numbers::bigint[]) AS met (id, newest)"
+    " ON producer_id = met.id AND ended_transaction.number <= met.newest"
+    " WHERE partition_id = ANY (:partitions)" + _NOT_TABLED,
+    sqlite=_ENDED + " JOIN json_each(:producers) AS met ON producer_id = met.value"
+    " AND ended_transaction.number <= json_extract(:numbers, '$[' || met.key || ']')"
+    " WHERE partition_id IN (SELECT value FROM json_each(:partitions))" + _NOT_TABLED,
+)
 
 
 class TransactionQuestions(Verbs):
@@ -95,15 +116,23 @@ class TransactionQuestions(Verbs):
         ]
 
     @reads
-    def ended(self, partitions: Sequence[PartitionId]) -> Steps[list[EndedTransaction]]:
-        rows = yield from all_rows(
-            "SELECT partition_id, producer_id, ended_transaction.number, first_offset, last_offset, committed"
-            " FROM ended_transaction JOIN partition ON partition.id = partition_id"
-            " WHERE partition_id = ANY (:partitions) AND last_offset >= tabled_until"
-            " ORDER BY partition_id, last_offset",
-            partitions=list(partitions),
+    def ended(self, until: Mapping[PartitionId, int], among: Sequence[PartitionId]) -> Steps[list[EndedTransaction]]:
+        met = yield from all_rows(_ENDED_BELOW, partitions=list(until), ends=list(until.values()))
+        newest: dict[int, int] = {}
+        for _, producer_id, number, *_ in met:
+            newest[producer_id] = max(number, newest.get(producer_id, 0))
+        others = yield from all_rows(
+            _ENDED_PARTS,
+            partitions=list(among),
+            producers=list(newest),
+            numbers=list(newest.values()),
         )
-        return [EndedTransaction._make((*row[:5], bool(row[5]))) for row in rows]
+        wanted = {(producer_id, number) for _, producer_id, number, *_ in met}
+        rows = {row for row in others if (row[1], row[2]) in wanted}.union(met)
+        return sorted(
+            (EndedTransaction._make((*row[:5], bool(row[5]))) for row in rows),
+            key=lambda part: (part.partition, part.last_offset),
+        )
 
 
 def _described(row: tuple[Any, ...], partitions: Sequence[TransactionPartition] = ()) -> DescribedTransaction:

@@ -1,7 +1,8 @@
 """The verbs of transactions: both stores run them from this text (commits of batches: transactional_commits.py)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from lakestream.metadata.rules.grouping import moved_on, overtaken
 from lakestream.metadata.rules.transacting import (
     IdRow,
     check_producer,
@@ -17,7 +18,7 @@ from lakestream.metadata.verbs.transaction_questions import TransactionQuestions
 from lakestream.metadata.verbs.transactional_commits import ID_COLUMNS, begin_transactions
 from lakestream.metadata.verbs.wording import Wording
 from lakestream.model.errors import WrongTransactionState
-from lakestream.model.group import CommittedOffset, TopicPartition
+from lakestream.model.group import NO_GENERATION, PendingOffsets
 from lakestream.model.topic import PartitionId
 from lakestream.model.transaction import (
     Ending,
@@ -120,8 +121,7 @@ class TransactionVerbs(TransactionQuestions):
     def add_offsets(
         self,
         producer: TransactionalProducer,
-        group: str,
-        offsets: Mapping[TopicPartition, CommittedOffset],
+        pending: PendingOffsets,
         *,
         begins: bool,
     ) -> Steps[None]:
@@ -130,8 +130,9 @@ class TransactionVerbs(TransactionQuestions):
             raise WrongTransactionState(
                 f"transactional id '{row.id}' has no open transaction: add the group to it first"
             )
+        yield from _check_group(pending)
         yield from begin_transactions([producer.producer_id])
-        ordered = sorted(offsets.items())
+        ordered = sorted(pending.offsets.items())
         columns: dict[str, Sequence[object]] = {
             "topic": [partition.topic for partition, _ in ordered],
             "number": [partition.number for partition, _ in ordered],
@@ -139,7 +140,7 @@ class TransactionVerbs(TransactionQuestions):
             "leader_epoch": [offset.leader_epoch for _, offset in ordered],
             "metadata": [offset.metadata.encode() for _, offset in ordered],
         }
-        yield from for_each(columns, _ADD_OFFSETS, producer=producer.producer_id, group=group)
+        yield from for_each(columns, _ADD_OFFSETS, producer=producer.producer_id, group=pending.group)
 
     # --- the end ---------------------------------------------------------------------------------
 
@@ -197,6 +198,19 @@ def _locked(transactional_id: str) -> Steps[IdRow | None]:
         f"SELECT {ID_COLUMNS} FROM transactional_id WHERE id = :id FOR UPDATE", id=transactional_id
     )
     return None if row is None else IdRow._make(row)
+
+
+def _check_group(pending: PendingOffsets) -> Steps[None]:
+    """Raises NotCoordinator, IllegalGeneration. A shared lock: a claim or a save of the group waits."""
+    row = yield from maybe_row(
+        "SELECT generation FROM consumer_group WHERE name = :group AND epoch = :epoch FOR SHARE",
+        group=pending.group,
+        epoch=pending.epoch,
+    )
+    if row is None:
+        raise overtaken(pending.group, pending.epoch)
+    if pending.generation != NO_GENERATION and row[0] > pending.generation:
+        raise moved_on(pending.group, pending.generation)
 
 
 def _fence(row: IdRow) -> Steps[tuple[PartitionId, ...]]:

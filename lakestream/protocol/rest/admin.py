@@ -1,4 +1,5 @@
-"""/admin/status: the cluster at a glance, as JSON: brokers, topics, their offsets and bytes, their tables, the WAL.
+"""/admin/status: the cluster at a glance, as JSON: brokers, topics, their offsets and bytes, their tables, the WAL,
+and transactions that are open for too long.
 
 Records that brokers could not read lately are shown with their topic (`lost`). `?check_files=true` also checks that all
 files of the tables exist.
@@ -18,6 +19,7 @@ from lakestream.protocol.rest.answers import answered
 from lakestream.protocol.rest.health import state_of
 from lakestream.protocol.rest.routing import AccessRoute
 from lakestream.protocol.rest.table_status import table_json
+from lakestream.protocol.rest.transactions import transaction_json
 
 CHECK_FILES = "check_files"
 
@@ -49,6 +51,7 @@ def _cluster_json(status: ClusterStatus) -> dict[str, Any]:
         "wal": asdict(status.wal),
         "flushes": [asdict(cost) for cost in status.flush_costs],
         "topics": [topic_json(topic) for topic in status.topics],
+        "stuck_transactions": [transaction_json(one) for one in status.stuck_transactions],
     }
 
 

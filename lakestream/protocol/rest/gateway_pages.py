@@ -7,6 +7,7 @@ from lakestream.administration.administration import Administration
 from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.health import state_of
 from lakestream.protocol.rest.merge import merged_metrics
+from lakestream.protocol.rest.open_transactions import open_transactions_page
 from lakestream.protocol.rest.table_copies import table_copies_page
 from lakestream.protocol.rest.table_lags import table_lags_page
 
@@ -29,4 +30,5 @@ class GatewayPages:
         pipeline = await self._brokers.pipeline_metrics((await processes.pipeline()).name)
         lags = table_lags_page(await self._administration.lags.longest_first())
         copies = table_copies_page(await self._administration.copies.bytes_in_wal_too())
-        return merged_metrics(found, pipeline) + lags + copies
+        transactions = open_transactions_page(await self._administration.transactions.oldest_first())
+        return merged_metrics(found, pipeline) + lags + copies + transactions

@@ -1,7 +1,7 @@
-"""Commits a job: writes snapshots and metadata, then moves pointer and places together in one transaction.
+"""Commits jobs: writes snapshots and metadata, then moves pointers and places together in one transaction.
 
     files there? ledger  |
-    table as it is now   |  all at once -> commit_job -> old files go
+    table as it is now   |  all at once -> commit_jobs -> old files go
     -> manifests, lists, |
        metadata.json     |  ^ someone else moved the pointer: from a fresh read, a few times
 
@@ -14,6 +14,7 @@ after someone changed `main`. If the answer to a commit is lost, the committer a
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import structlog
 
@@ -41,6 +42,8 @@ ATTEMPTS_MAX = 6
 YIELD_SECONDS_FIRST = 0.1
 YIELD_SECONDS_MAX = 2.0
 """The faster committer may be about to commit again: give way, longer each time."""
+PREPARED_AT_ONCE = 8
+"""Tables of one commit whose manifests and metadata are written at the same time."""
 ASKS_MAX = 10
 ASK_AGAIN_SECONDS = 0.5
 
@@ -53,6 +56,14 @@ class BegunJob:
     token: int
     plan: PlannedJob
     folder: str
+
+
+class RewrittenFiles(NamedTuple):
+    """A job whose files are written. `evolve` adapts the table's schema to them."""
+
+    job: BegunJob
+    results: Sequence[TaskResult]
+    evolve: Evolve | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +98,13 @@ class Committer:
         self._commits = commits
         self._clock = clock
 
-    async def commit(self, job: BegunJob, results: Sequence[TaskResult], evolve: Evolve | None = None) -> str:
-        """Returns the metadata location that the commit made current. `evolve` adapts the table's schema to the job's
-        files.
+    async def commit(self, jobs: Sequence[RewrittenFiles]) -> None:
+        """Commit the jobs together: each table shows its rows, or none does. Raises as `carry_out` does."""
+        await self._carry_out([self._change(*each) for each in jobs])
 
-        Raises as `carry_out` does."""
+    def _change(self, job: BegunJob, results: Sequence[TaskResult], evolve: Evolve | None) -> JobChange:
         ledger = ledger_of(job.id, job.plan, results, folder=job.folder)
-        change = JobChange(
+        return JobChange(
             job=job.id,
             topic=job.plan.topic,
             table=job.plan.table,
@@ -110,39 +121,65 @@ class Committer:
                 spans=tuple(file_spans(job.plan, results)),
             ),
         )
-        return await self.carry_out(change)
 
     async def carry_out(self, change: JobChange) -> str:
         """Returns the metadata location that the commit made current.
 
         Raises Conflict and its subclasses, UnknownPartition and UnknownTable if the job has become pointless;
         Unavailable and JobForgotten if the outcome is unknown."""
+        return (await self._carry_out([change]))[0]
+
+    async def _carry_out(self, changes: Sequence[JobChange]) -> list[str]:
         pause = YIELD_SECONDS_FIRST
         for attempt in range(ATTEMPTS_MAX - 1):
             try:
-                return await self._attempt(change, vouched=attempt > 0)
-            except CommitConflict:
-                log.info("someone else committed to the table; committing again", job=change.job, table=change.table)
+                return await self._attempt(changes, vouched=attempt > 0)
+            except CommitConflict as conflict:
+                jobs = [change.job for change in changes]
+                log.info("someone else committed to a table; committing again", jobs=jobs, conflict=str(conflict))
                 await self._clock.sleep(pause)
                 pause = min(2 * pause, YIELD_SECONDS_MAX)
-        return await self._attempt(change, vouched=True)
+        return await self._attempt(changes, vouched=True)
 
-    async def _attempt(self, change: JobChange, *, vouched: bool) -> str:
+    async def _attempt(self, changes: Sequence[JobChange], *, vouched: bool) -> list[str]:
+        all_prepared = await self._prepared(changes, vouched=vouched)
+        commits = [change.commit(prepared.move) for change, prepared in zip(changes, all_prepared, strict=True)]
+        try:
+            locations = await self._asked(commits)
+        except (Unavailable, JobForgotten):
+            raise  # it may have been committed, so its files must stay until someone finds out
+        except LakestreamError:
+            await self._abandon(all_prepared)
+            raise
+        for prepared, location in zip(all_prepared, locations, strict=True):
+            await self._settle(prepared, location)
+            await self._tend(prepared.move.pointer)
+        return locations
+
+    async def _prepared(self, changes: Sequence[JobChange], *, vouched: bool) -> list[PreparedCommit]:
+        """The next version of every table, or of none."""
+        places = asyncio.Semaphore(PREPARED_AT_ONCE)
+
+        async def prepare(change: JobChange) -> PreparedCommit:
+            async with places:
+                return await self._prepare(change, vouched=vouched)
+
+        found = await asyncio.gather(*map(prepare, changes), return_exceptions=True)
+        if errors := [each for each in found if isinstance(each, BaseException)]:
+            await self._abandon([each for each in found if not isinstance(each, BaseException)])
+            raise errors[0]
+        return [each for each in found if not isinstance(each, BaseException)]
+
+    async def _prepare(self, change: JobChange, *, vouched: bool) -> PreparedCommit:
         pointer = await self._store.tables.table_of_topic(change.topic)
         if pointer is None or pointer.id != change.table:
             raise UnknownTable(f"table {change.table} no longer belongs to its topic: it was dropped or replaced")
         preparing = change.prepare(pointer)
-        prepared = await (preparing if vouched else self._vouched(change, preparing))
-        try:
-            location = await self._asked(change.commit(prepared.move))
-        except (Unavailable, JobForgotten):
-            raise  # it may have been committed, so its files must stay until someone finds out
-        except LakestreamError:
+        return await (preparing if vouched else self._vouched(change, preparing))
+
+    async def _abandon(self, all_prepared: Sequence[PreparedCommit]) -> None:
+        for prepared in all_prepared:
             await self._commits.abandon(prepared)
-            raise
-        await self._settle(prepared, location)
-        await self._tend(prepared.move.pointer)
-        return location
 
     async def _vouched(self, change: JobChange, preparing: Awaitable[PreparedCommit]) -> PreparedCommit:
         """Check the files and prepare the commit in parallel. If files are missing, undo the preparation."""
@@ -156,15 +193,21 @@ class Committer:
             raise vouched
         return prepared
 
-    async def _asked(self, commit: JobCommit) -> str:
+    async def _asked(self, commits: Sequence[JobCommit]) -> list[str]:
         """Ask until the store answers. Repeating a commit is safe."""
         for _ in range(ASKS_MAX - 1):
             try:
-                return await self._store.jobs.commit_job(commit)
+                return await self._commit_once(commits)
             except Unavailable as error:
-                log.warning("the commit's fate is not known; asking again", job=commit.job, error=str(error))
+                jobs = [commit.job for commit in commits]
+                log.warning("the commit's fate is not known; asking again", jobs=jobs, error=str(error))
                 await self._clock.sleep(ASK_AGAIN_SECONDS)
-        return await self._store.jobs.commit_job(commit)
+        return await self._commit_once(commits)
+
+    async def _commit_once(self, commits: Sequence[JobCommit]) -> list[str]:
+        if len(commits) == 1:
+            return [await self._store.jobs.commit_job(commits[0])]
+        return await self._store.jobs.commit_jobs(commits)
 
     async def _settle(self, prepared: PreparedCommit, location: str) -> None:
         if location == prepared.move.pointer.metadata_location:

@@ -3,7 +3,8 @@
     debts (partitions with records in the WAL) -> due topics, fast ones and then oldest first -> spans -> jobs, one each
     a job's spans, by partition and offset     -> tasks of whole spans, of about equal size: each writes one file
 
-A job takes nothing from the first open transaction on, and splits no transaction (whole_transactions.py).
+A job takes nothing from the first open transaction on, and splits no transaction (whole_transactions.py). Topics that
+transactions join are cut together, and their jobs are committed together (joined_topics.py).
 
 Small partitions share a file, big ones fill several. A job takes a prefix of each partition, so the table's content
 stays contiguous whatever happens to other jobs.
@@ -16,6 +17,7 @@ most `short_round_bytes_max` of fast topics and as much of slow ones, so the nex
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from lakestream.model.job import Debt, UntabledSpan
@@ -23,7 +25,13 @@ from lakestream.model.place import Span, is_inline
 from lakestream.model.table import TableId
 from lakestream.model.topic import PartitionId, TopicId
 from lakestream.model.transaction import AbortedRange, EndedTransaction
-from lakestream.table.compaction.whole_transactions import Prefixes, stable_spans, without_split_transactions
+from lakestream.table.compaction.joined_topics import Joined, join_topics, moving_together
+from lakestream.table.compaction.whole_transactions import (
+    Prefixes,
+    committed_transactions,
+    stable_spans,
+    without_split_transactions,
+)
 
 LATEST_MS = 60 * 60 * 1000
 """The longest wait of any topic, whatever its own setting."""
@@ -51,8 +59,10 @@ class PlanLimits:
     spans_max: int = 20_000
     """Spans of one partition in one round."""
     whole_transactions_ms: int = 60_000
-    """How long a topic waits for a place to cut where no transaction is split. Producers whose transactions overlap all
-    the time would otherwise keep it out of its table for ever."""
+    """How long a topic waits for a place to cut where no transaction is split, neither in it nor between it and others.
+    Producers whose transactions overlap all the time would otherwise keep it out of its table for ever."""
+    joined_topics_max: int = 32
+    """Topics whose jobs are committed together, because transactions join them. One commit writes all their tables."""
     round_spans_max: int = 200_000
     """Spans of all partitions of a round. They are held in memory and travel with the tasks. A topic of a thousand
     partitions gathers millions while no pipeline runs."""
@@ -104,6 +114,8 @@ class PlannedJob:
     reaches_end: bool
     """Whether the job takes everything that the topic had when it was planned, except for open transactions."""
     aborted: tuple[AbortedRecords, ...] = ()
+    together: TopicId | None = None
+    """Jobs that name the same topic here are committed together, or not at all. None: the job is on its own."""
 
 
 def due_debts(debts: Iterable[Debt], asked: AbstractSet[TopicId], *, now_ms: int, limits: PlanLimits) -> list[Debt]:
@@ -130,29 +142,47 @@ def plan_jobs(
     *,
     short: bool = False,
     ended: Sequence[EndedTransaction] = (),
-    now_ms: int = 0,
+    waited_ms: Mapping[TopicId, int] = MappingProxyType({}),
+    alone: AbstractSet[PartitionId] = frozenset(),
 ) -> list[PlannedJob]:
     """A job for each topic that has something to take. `short`: a fast topic exists, due or not. `ended`: the
-    transactions that ended and are not in the tables yet."""
+    transactions that ended and are not in the tables yet. `waited_ms`: how long topics have had nothing to take.
+    `alone`: partitions of topics that move without those that transactions join them to."""
     share = _shares(due, limits, short=short)
+    joined = join_topics(due, ended, topics_max=limits.joined_topics_max, alone=alone)
     by_topic: dict[TopicId, list[Debt]] = {}
     for debt in due:
         by_topic.setdefault(debt.topic, []).append(debt)
-    transactions: dict[PartitionId, list[EndedTransaction]] = {}
-    for part in ended:
-        transactions.setdefault(part.partition, []).append(part)
-    jobs = (
-        _job(
-            own,
-            spans,
-            share[is_fast(own[0])],
-            limits,
-            [part for debt in own for part in transactions.get(debt.partition, ())],
-            now_ms,
-        )
-        for own in by_topic.values()
+    stable = {debt.partition: _stable_prefix(debt, spans, share[is_fast(debt)]) for debt in due}
+    cuts = _cuts(by_topic, spans, stable, joined, ended, waited_ms, limits)
+    everything = (
+        cuts if not _is_held_up(due, ended) else joined.cut({d.partition: _stable_prefix(d, spans) for d in due})
     )
-    return [job for job in jobs if job.tasks]
+    aborted: dict[PartitionId, list[EndedTransaction]] = {}
+    for part in ended:
+        if not part.committed:
+            aborted.setdefault(part.partition, []).append(part)
+    jobs = [
+        job
+        for own in by_topic.values()
+        if (
+            job := _job(own, cuts, everything, limits, [part for d in own for part in aborted.get(d.partition, ())])
+        ).tasks
+    ]
+    return _together(jobs, due, cuts, joined)
+
+
+def _is_held_up(due: Sequence[Debt], ended: Sequence[EndedTransaction]) -> bool:
+    """Whether transactions may keep a topic from being taken to its end."""
+    return bool(ended) or any(debt.tail.unstable_from is not None for debt in due)
+
+
+def _together(jobs: list[PlannedJob], due: Sequence[Debt], cuts: Prefixes, joined: Joined) -> list[PlannedJob]:
+    """Jobs that take parts of one transaction name the same topic: the least of theirs."""
+    topic_of = {debt.partition: debt.topic for debt in due}
+    ends = {partition: prefix[-1].span.last_offset + 1 for partition, prefix in cuts.items() if prefix}
+    together = moving_together(joined, topic_of, ends)
+    return [replace(job, together=min(members)) if len(members := together.of(job.topic)) > 1 else job for job in jobs]
 
 
 def _is_due(debts: Sequence[Debt], now_ms: int, limits: PlanLimits) -> bool:
@@ -174,19 +204,17 @@ def _oldest_ms(debts: Sequence[Debt]) -> int:
 
 def _job(
     debts: Sequence[Debt],
-    spans: Mapping[PartitionId, Sequence[UntabledSpan]],
-    share: int,
+    cuts: Prefixes,
+    everything: Prefixes,
     limits: PlanLimits,
-    ended: Sequence[EndedTransaction],
-    now_ms: int,
+    aborted: Sequence[EndedTransaction],
 ) -> PlannedJob:
-    prefixes = _prefixes(debts, spans, share, limits, ended, now_ms)
     ranges: list[PlannedRange] = []
     taken: list[TaskSpan] = []
     in_order = sorted(debts, key=lambda debt: debt.number)
     for debt in in_order:
         start = debt.tail.tabled_or_gone
-        prefix = prefixes[debt.partition]
+        prefix = cuts[debt.partition]
         if prefix:
             last = prefix[-1]
             end, latest = last.span.last_offset + 1, last.running_max_timestamp_ms
@@ -201,57 +229,66 @@ def _job(
         ranges=tuple(ranges),
         tasks=_cut(taken, limits),
         bytes=_bytes(taken),
-        reaches_end=_reaches_end(in_order, ranges, spans, prefixes, ended),
+        reaches_end=_reaches_end(in_order, ranges, cuts, everything),
         aborted=tuple(
-            AbortedRecords(number_of[part.partition], AbortedRange(*part[1:2], *part[3:5]))
-            for part in ended
-            if not part.committed
+            AbortedRecords(number_of[part.partition], AbortedRange(*part[1:2], *part[3:5])) for part in aborted
         ),
     )
 
 
-def _prefixes(
-    debts: Sequence[Debt],
+def _cuts(
+    by_topic: Mapping[TopicId, Sequence[Debt]],
     spans: Mapping[PartitionId, Sequence[UntabledSpan]],
-    share: int,
-    limits: PlanLimits,
+    stable: Prefixes,
+    joined: Joined,
     ended: Sequence[EndedTransaction],
-    now_ms: int,
+    waited_ms: Mapping[TopicId, int],
+    limits: PlanLimits,
 ) -> Prefixes:
-    """The spans to take of each partition. A transaction larger than the share is taken whole. Where overlapping
-    transactions leave no place to cut, the topic waits for a while and is then cut regardless."""
-    stable = _stable_prefixes(debts, spans, share)
+    """The spans to take of each partition. A transaction larger than the share is taken whole. A topic that waits for
+    too long for a place to cut is cut by its own transactions alone, and if these leave none either, regardless."""
     if not ended:
         return stable
-    whole = without_split_transactions(stable, ended)
-    if not any(whole.values()):
-        whole = without_split_transactions(_stable_prefixes(debts, spans, None), ended)
-    waited_ms = now_ms - _oldest_ms(debts)
-    return stable if not any(whole.values()) and waited_ms >= limits.whole_transactions_ms else whole
+    cuts = dict(joined.cut(stable))
+    held = _held(by_topic, stable, cuts)
+    if held:
+        larger = dict(stable)
+        for topic in joined.components.would_be(held):
+            larger |= {debt.partition: _stable_prefix(debt, spans) for debt in by_topic[topic]}
+        cuts = dict(joined.cut(larger))
+        held = _held(by_topic, stable, cuts)
+    for topic in held:
+        if waited_ms.get(topic, 0) >= limits.whole_transactions_ms:
+            own = {debt.partition: stable[debt.partition] for debt in by_topic[topic]}
+            by_itself = committed_transactions(part for part in ended if part.partition in own)
+            alone = without_split_transactions(own, by_itself)
+            cuts |= alone if any(alone.values()) else own
+    return cuts
 
 
-def _stable_prefixes(
-    debts: Sequence[Debt], spans: Mapping[PartitionId, Sequence[UntabledSpan]], share: int | None
-) -> Prefixes:
-    prefixes = {}
-    for debt in debts:
-        own = spans.get(debt.partition, ())
-        if debt.tail.unstable_from is not None:
-            own = stable_spans(own, debt.tail.last_stable)
-        prefixes[debt.partition] = _prefix(own, debt.tail.tabled_or_gone, share)
-    return prefixes
+def _held(by_topic: Mapping[TopicId, Sequence[Debt]], stable: Prefixes, cuts: Prefixes) -> list[TopicId]:
+    """Topics that have stable records, and nothing to take."""
+    return [
+        topic
+        for topic, own in by_topic.items()
+        if any(stable[debt.partition] for debt in own) and not any(cuts[debt.partition] for debt in own)
+    ]
+
+
+def _stable_prefix(
+    debt: Debt, spans: Mapping[PartitionId, Sequence[UntabledSpan]], share: int | None = None
+) -> Sequence[UntabledSpan]:
+    own = spans.get(debt.partition, ())
+    if debt.tail.unstable_from is not None:
+        own = stable_spans(own, debt.tail.last_stable)
+    return _prefix(own, debt.tail.tabled_or_gone, share)
 
 
 def _reaches_end(
-    in_order: Sequence[Debt],
-    ranges: Sequence[PlannedRange],
-    spans: Mapping[PartitionId, Sequence[UntabledSpan]],
-    prefixes: Prefixes,
-    ended: Sequence[EndedTransaction],
+    in_order: Sequence[Debt], ranges: Sequence[PlannedRange], cuts: Prefixes, everything: Prefixes
 ) -> bool:
-    if ended or any(debt.tail.unstable_from is not None for debt in in_order):
-        everything = without_split_transactions(_stable_prefixes(in_order, spans, None), ended)
-        return all(len(prefixes[debt.partition]) == len(everything[debt.partition]) for debt in in_order)
+    if everything is not cuts:
+        return all(len(cuts[debt.partition]) >= len(everything[debt.partition]) for debt in in_order)
     return len(ranges) == len(in_order) and all(
         each.end >= debt.tail.next_offset for each, debt in zip(ranges, in_order, strict=True)
     )

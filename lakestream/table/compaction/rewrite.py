@@ -17,6 +17,7 @@ from lakestream.contract.topic.topic_contract import NO_NEEDS, Needs, ValueMode
 from lakestream.contract.values.decoding.detecting import detected
 from lakestream.model.errors import InvalidRequest, SegmentLost, what_went_wrong
 from lakestream.model.transaction import AbortedRange
+from lakestream.storage.records.aborted import NOTHING_ABORTED, AbortedBatches
 from lakestream.storage.records.errors import CorruptBatch
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.storage.tablefile.format.sink import Parts
@@ -128,14 +129,15 @@ class _Writing:
         self._typed = TypedRows(contract) if contract.is_typed or contract.has_typed_keys else None
         self._undecided = contract.mode is ValueMode.UNDECIDED
         self._keys_undecided = contract.key is not None and contract.key.mode is ValueMode.UNDECIDED
-        self._aborted: dict[int, list[AbortedRange]] = {}
+        ranges: dict[int, list[AbortedRange]] = {}
         for number, aborted in task.aborted:
-            self._aborted.setdefault(number, []).append(aborted)
+            ranges.setdefault(number, []).append(aborted)
+        self._aborted = {number: AbortedBatches(own) for number, own in ranges.items()}
         self._found = Needs()
         """The format detected from the first records, if nobody has configured one."""
 
     def add(self, piece: Piece) -> None:
-        for stretch in stretches_of(piece, self._aborted.get(piece.number, ())):
+        for stretch in stretches_of(piece, self._aborted.get(piece.number, NOTHING_ABORTED)):
             if not stretch.is_raw:
                 self._detect(stretch)
             if self._typed is None:
@@ -212,7 +214,7 @@ class _Writing:
         return writer
 
 
-def stretches_of(piece: Piece, aborted: Sequence[AbortedRange] = ()) -> Iterator[Stretch]:
+def stretches_of(piece: Piece, aborted: AbortedBatches = NOTHING_ABORTED) -> Iterator[Stretch]:
     """The piece's records, checked against the index, without markers and without those of `aborted` transactions.
     Raises SegmentLost."""
     last_offset = piece.base_offset - 1

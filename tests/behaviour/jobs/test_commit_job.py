@@ -283,3 +283,58 @@ def test_a_dropped_table_is_a_conflict(stage: Stage) -> None:
         assert await work.tail() == Tail(0, 30, 0)
 
     stage.run(scenario)
+
+
+# --- several jobs at once ----------------------------------------------------------------------------
+
+
+def test_jobs_are_committed_together(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        one, two = await set_up(stage, store, 1, 2), await set_up(stage, store, 1, 2, 3)
+        commits = [one.commit(await one.begin(), 20), two.commit(await two.begin(), 20)]
+        answers = await store.jobs.commit_jobs(commits)
+        assert answers == [await one.location(), await two.location()]
+        assert [(await work.tail()).tabled_until for work in (one, two)] == [20, 20]
+        assert await store.jobs.commit_jobs(commits) == answers, "a repeated commit changes nothing"
+        assert {*one.segments, *two.segments[:2]} <= await deletable(stage, store)
+
+    stage.run(scenario)
+
+
+@pytest.mark.parametrize("broken", ["pointer", "range", "partition", "job", "token"])
+def test_if_one_job_cannot_be_committed_none_of_its_companions_is(stage: Stage, broken: str) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        one, two = await set_up(stage, store, 1), await set_up(stage, store, 1)
+        locations = [await one.location(), await two.location()]
+        good, bad = one.commit(await one.begin(), 10), two.commit(await two.begin(), 10)
+        match broken:
+            case "pointer":
+                bad = two.commit(bad.job, 10, expected="file:///someone-else")
+            case "range":
+                bad = two.commit(bad.job, 10, start=5)
+            case "partition":
+                await store.delete_topic(two.topic.id)
+            case "job":
+                assert await store.jobs.drop_job(bad.job)
+            case "token":
+                bad = replace(bad, token=bad.token + 1)
+        for commits in ([good, bad], [bad, good]):
+            with pytest.raises(LakestreamError):
+                await store.jobs.commit_jobs(commits)
+        assert await one.location() == locations[0]
+        assert await one.tail() == Tail(0, 10, 0)
+        assert await store.jobs.commit_job(good) == good.move.pointer.metadata_location
+
+    stage.run(scenario)
+
+
+def test_many_commit_the_same_jobs_at_once(stage: Stage) -> None:
+    async def scenario(store: MetadataStore) -> None:
+        works = [await set_up(stage, store, 1) for _ in range(4)]
+        commits = [work.commit(await work.begin(), 10) for work in works]
+        orders = [commits, commits[::-1], commits, commits[::-1]]
+        answers = await asyncio.gather(*(store.jobs.commit_jobs(order) for order in orders))
+        for order, answer in zip(orders, answers, strict=True):
+            assert answer == [commit.move.pointer.metadata_location for commit in order]
+
+    stage.run(scenario)

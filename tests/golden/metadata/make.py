@@ -14,7 +14,7 @@ from lakestream.model.access import Operation, ResourceType
 from lakestream.model.acl import Acl, Pattern, Permission
 from lakestream.model.broker import BrokerLease, BrokerSpec
 from lakestream.model.credential import Credential, Mechanism
-from lakestream.model.group import CommittedOffset, TopicPartition
+from lakestream.model.group import NO_GENERATION, CommittedOffset, PendingOffsets, TopicPartition
 from lakestream.model.place import inline_id
 from lakestream.model.quota import QuotaChange, QuotaEntity, QuotaKind
 from lakestream.model.repair import Repair
@@ -123,6 +123,11 @@ async def fill_transactions(
     store: MetadataStore, lease: BrokerLease, partition: PartitionId, place: TopicPartition
 ) -> None:
     """One that was aborted, and one that is open."""
+    claim = await store.groups.claim_group("readers", lease, create=True)
+    assert claim is not None
+    pending = PendingOffsets(
+        group="readers", epoch=claim.epoch, generation=NO_GENERATION, offsets={place: CommittedOffset(7)}
+    )
     for number, name in enumerate(("ended", "open")):
         (spare,) = await store.take_producer_ids(1)
         ask = ProducerAsk(transactional_id=name, timeout_ms=60_000, known=None, spare_producer_id=spare)
@@ -133,7 +138,7 @@ async def fill_transactions(
         )
         await store.commit_segment(commit)
         producer = TransactionalProducer(name, *identity)
-        await store.transactions.add_offsets(producer, "readers", {place: CommittedOffset(7)}, begins=False)
+        await store.transactions.add_offsets(producer, pending, begins=False)
         if name == "ended":
             await store.transactions.end(producer, committed=False, bump=True, spare_producer_id=None)
 

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from aiokafka import AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka import TopicPartition as Place
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from .running import Running
@@ -150,3 +151,41 @@ def test_aiokafka_writes_transactions(lakestream: Running, topic: str) -> None:
 
     asyncio.run(write())
     assert values(lakestream, topic) == ["kept", "kept too"]
+
+
+def test_a_producer_commits_for_a_group_whose_members_it_does_not_name(
+    lakestream: Running, topic: str, copied: str
+) -> None:
+    """aiokafka, and kafkajs, tell the group alone, though it has members."""
+    plain = Producer({"bootstrap.servers": lakestream.bootstrap})
+    for number in range(4):
+        plain.produce(topic, str(number), partition=0)
+    plain.flush(SECONDS_MAX)
+    group = f"members-{topic}"
+
+    async def copy() -> int:
+        reader = AIOKafkaConsumer(
+            topic,
+            bootstrap_servers=lakestream.bootstrap,
+            group_id=group,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            isolation_level="read_committed",
+        )
+        writer = AIOKafkaProducer(bootstrap_servers=lakestream.bootstrap, transactional_id=f"members-{topic}")
+        await reader.start()
+        await writer.start()
+        try:
+            async with writer.transaction():
+                for _ in range(4):
+                    message = await asyncio.wait_for(reader.getone(), SECONDS_MAX)
+                    await writer.send(copied, message.value, partition=0)
+                place = Place(topic, 0)
+                await writer.send_offsets_to_transaction({place: await reader.position(place)}, group)
+            return int(await reader.committed(place))
+        finally:
+            await writer.stop()
+            await reader.stop()
+
+    assert asyncio.run(copy()) == 4
+    assert values(lakestream, copied) == ["0", "1", "2", "3"]

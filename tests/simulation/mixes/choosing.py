@@ -12,6 +12,7 @@ from tests.simulation.scenario import GRACE_MS, Scenario
 from .groups import GROUP_MIXES
 from .log import LOG_MIXES
 from .tables import TABLE_MIXES
+from .transactions import TRANSACTION_MIXES
 
 Mix = Callable[[Scenario, random.Random], Scenario]
 
@@ -24,6 +25,7 @@ KINDS: dict[str, dict[str, Mix]] = {
     "log": _named(*LOG_MIXES),
     "tables": _named(*TABLE_MIXES),
     "groups": _named(*GROUP_MIXES),
+    "transactions": _named(*TRANSACTION_MIXES),
 }
 """What a run is about; each kind has its own mixes."""
 

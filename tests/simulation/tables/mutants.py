@@ -35,9 +35,9 @@ def _jobs_need_not_continue_one_another(patch: pytest.MonkeyPatch) -> None:
         (token,) = yield from one_row("SELECT token FROM lease WHERE name = :name", name=COMPACTION)
         return CompactionLease(holder=holder, token=token, ttl_ms=ttl_ms)
 
-    async def slowly(self: Committer, commit: JobCommit) -> str:
+    async def slowly(self: Committer, commits: Sequence[JobCommit]) -> list[str]:
         await self._clock.sleep(1.0)
-        return await ask(self, commit)
+        return await ask(self, commits)
 
     async def for_everyone(self: JobVerbs, holder: str, ttl_ms: int) -> CompactionLease:
         return await claim(self, holder, ttl_ms) or await anyones(self, holder, ttl_ms)
@@ -75,9 +75,9 @@ def _a_dropped_job_may_be_committed(patch: pytest.MonkeyPatch) -> None:
 
 
 def _an_unanswered_commit_counts_as_refused(patch: pytest.MonkeyPatch) -> None:
-    async def ask_once(self: Committer, commit: JobCommit) -> str:
+    async def ask_once(self: Committer, commits: Sequence[JobCommit]) -> list[str]:
         try:
-            return await self._store.jobs.commit_job(commit)
+            return await self._commit_once(commits)
         except Unavailable as error:
             raise Conflict("no answer, so it was refused") from error
 

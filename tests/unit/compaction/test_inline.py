@@ -46,13 +46,15 @@ def test_a_request_is_answered_while_new_inline_records_keep_coming() -> None:
         (partition,) = topic.partitions
         await site.produce(partition, rows(3), inline=True)
         pipeline = site.pipeline(limits=PlanLimits(freshness_ms=600_000))
-        move_until = pipeline._mover.move_until
+        move_until = pipeline._round_plan._mover.move_until
 
         async def move_while_records_come(committed_ms: int) -> None:
             await move_until(committed_ms)
             await site.produce(partition, rows(2), inline=True)
 
-        object.__setattr__(pipeline, "_mover", type("Busy", (), {"move_until": staticmethod(move_while_records_come)}))
+        object.__setattr__(
+            pipeline._round_plan, "_mover", type("Busy", (), {"move_until": staticmethod(move_while_records_come)})
+        )
         await site.store.jobs.ask_compaction([topic.id])
         assert (await site.round(pipeline)).committed == 1
         assert await site.store.jobs.asked_compactions() == frozenset()

@@ -235,10 +235,11 @@ def ends(
     debts: list[Debt],
     found: dict[int, list[UntabledSpan]],
     transactions: list[EndedTransaction],
-    now_ms: int = NOW,
+    waited_ms: int = 0,
 ) -> dict[int, int]:
     """Where each partition is cut."""
-    jobs = plan_jobs(debts, found, LIMITS, ended=transactions, now_ms=now_ms)
+    waited = dict.fromkeys((debt.topic for debt in debts), waited_ms)
+    jobs = plan_jobs(debts, found, LIMITS, ended=transactions, waited_ms=waited)
     return {each.partition: each.end for job in jobs for each in job.ranges}
 
 
@@ -280,7 +281,7 @@ def test_transactions_that_overlap_for_ever_do_not_keep_a_topic_out_of_its_table
     tail = Tail(0, 10, 0, 8)
     found, crossing = {1: spans(*[1] * 10)}, [ended(1, first=0, last=9)]
     assert ends([debt(tail=tail)], found, crossing) == {}
-    assert ends([debt(tail=tail)], found, crossing, now_ms=NOW + LIMITS.whole_transactions_ms) == {1: 8}
+    assert ends([debt(tail=tail)], found, crossing, waited_ms=LIMITS.whole_transactions_ms) == {1: 8}
 
 
 def test_a_job_that_stops_at_an_open_transaction_has_done_what_it_could() -> None:

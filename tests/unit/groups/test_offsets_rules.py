@@ -52,6 +52,18 @@ def test_a_simple_consumer_commits_to_an_empty_group_only() -> None:
         commit(bench)
 
 
+def test_a_transaction_commits_to_a_group_with_members_and_names_none_of_them() -> None:
+    """Not every client tells its producer who reads: kafkajs and aiokafka name the group alone."""
+    bench = Bench()
+    generation = stable_pair(bench)
+    assert commit(bench, in_transaction=True) == NO_GENERATION
+    assert commit(bench, "a", generation, in_transaction=True) == generation
+    with pytest.raises(UnknownMember):
+        commit(bench, "x", in_transaction=True)
+    with pytest.raises(IllegalGeneration):
+        commit(bench, "a", generation - 1, in_transaction=True)
+
+
 def test_members_commit_in_their_generation() -> None:
     bench = Bench()
     generation = stable_pair(bench)

@@ -6,13 +6,9 @@ RE2.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from lakestream.broker.groups.errors import InvalidRegularExpression
+from lakestream.broker.groups.topics.matching import names_matching
 from lakestream.model.topic import TopicId
 
 
@@ -32,20 +28,7 @@ class TopicsImage:
 
     def matching(self, regex: str) -> frozenset[str]:
         """The names that match as a whole. Raises InvalidRegularExpression."""
-        _matches(pa.array([""], type=pa.string()), regex, regex)  # alone, so that the wrapper cannot repair it
-        matches = _matches(self._names, rf"\A(?:{regex})\z", regex)
-        return frozenset(self._names.filter(matches).to_pylist())
-
-    @cached_property
-    def _names(self) -> Any:
-        return pa.array(self.by_name, type=pa.string())
+        return names_matching(self.by_name, regex)
 
 
 NO_TOPICS = TopicsImage(-1, ())
-
-
-def _matches(names: Any, pattern: str, regex: str) -> Any:
-    try:
-        return pc.match_substring_regex(names, pattern=pattern)
-    except pa.ArrowInvalid as error:
-        raise InvalidRegularExpression(f"'{regex[:100]}' is not a regular expression of RE2: {error}") from error

@@ -42,6 +42,7 @@ async def handle(request: txn_offset_commit.Request, context: RequestContext) ->
         member_id=request.member_id,
         instance_id=request.group_instance_id,
         generation=request.generation_id,
+        in_transaction=True,
         offsets={
             found: CommittedOffset(part.committed_offset, part.committed_leader_epoch, part.committed_metadata or "")
             for _, parts in asked

@@ -1,33 +1,34 @@
 """ListTransactions (66), versions 0-2: the transactional ids that this broker coordinates; clients ask every broker.
 
-- Filters: states, producer ids, a least duration (v1), and a regular expression that names must match (v2). An
-  expression that cannot be read is INVALID_REGULAR_EXPRESSION.
+- Filters: states, producer ids, a least duration (v1), and a regular expression of RE2 that names must match
+  (v2). An expression that cannot be read is INVALID_REGULAR_EXPRESSION.
 
 v1 duration. v2 pattern.
 """
 
 from __future__ import annotations
 
-import re
-
 from lakestream.broker.groups.ownership import coordinator_of
+from lakestream.broker.groups.topics.matching import names_matching
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.transaction import DescribedTransaction
 from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.apis.transaction_states import NAMES, state_name
-from lakestream.protocol.kafka.errors import KafkaError, Refused
 from lakestream.protocol.kafka.wire.generated import list_transactions
 from lakestream.world.turns import in_turns
-
-PATTERN_LENGTH_MAX = 200
-"""A longer expression is refused: it takes too long to match."""
 
 
 async def handle(request: list_transactions.Request, context: RequestContext) -> list_transactions.Response:
     broker = context.broker
-    pattern = _pattern(request.transactional_id_pattern)
+    asked_by_name = request.transactional_id_pattern
+    if asked_by_name:
+        names_matching((), asked_by_name)  # refused before anything is read
     now_ms = await broker.store.now_ms()
     live = broker.cluster.live()
+    listed = await broker.transactions.list_ids()
+    if asked_by_name:
+        wanted = names_matching([one.transactional_id for one in listed], asked_by_name)
+        listed = [one for one in listed if one.transactional_id in wanted]
     return list_transactions.Response(
         unknown_state_filters=[name for name in request.state_filters if name not in NAMES],
         transaction_states=[
@@ -36,23 +37,11 @@ async def handle(request: list_transactions.Request, context: RequestContext) ->
                 producer_id=one.producer.producer_id,
                 transaction_state=state_name(one),
             )
-            async for one in in_turns(await broker.transactions.list_ids())
+            async for one in in_turns(listed)
             if coordinator_of(live, one.transactional_id).id == broker.cluster.spec.id
             and _is_wanted(one, request, now_ms)
-            and (pattern is None or pattern.fullmatch(one.transactional_id))
         ],
     )
-
-
-def _pattern(text: str | None) -> re.Pattern[str] | None:
-    if not text:
-        return None
-    try:
-        if len(text) > PATTERN_LENGTH_MAX:
-            raise re.error(f"it is longer than {PATTERN_LENGTH_MAX} characters")
-        return re.compile(text)
-    except re.error as error:
-        raise Refused(KafkaError.INVALID_REGULAR_EXPRESSION, f"the pattern cannot be used: {error}") from error
 
 
 def _is_wanted(one: DescribedTransaction, request: list_transactions.Request, now_ms: int) -> bool:

@@ -19,14 +19,13 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from lakestream.model.transaction import AbortedRange
+from lakestream.storage.records.aborted import NOTHING_ABORTED, AbortedBatches
 from lakestream.storage.records.decode import SCHEMA, decode_batches
 from lakestream.storage.records.errors import BadBatch, CorruptBatch
 from lakestream.storage.records.header import (
     CODEC_MASK,
     HEADER_BYTES,
     LOG_APPEND_TIME_BIT,
-    BatchHeader,
     Bytes,
     Codec,
     read_header,
@@ -102,7 +101,7 @@ def stretches_of_span(
     base_offset: int,
     append_ms: int,
     decompressed_bytes_max: int,
-    aborted: Sequence[AbortedRange] = (),
+    aborted: AbortedBatches = NOTHING_ABORTED,
 ) -> Iterator[Stretch]:
     """The whole batches of a WAL span, in order. `append_ms` is the span's: -1 if the producer's times count. Markers,
     and batches of `aborted` transactions, are stretches without rows.
@@ -147,7 +146,7 @@ def times_are_storable(rows: pa.RecordBatch) -> bool:
     return len(times) == 0 or bool(times.min() >= TIMESTAMP_MS_MIN and times.max() <= TIMESTAMP_MS_MAX)
 
 
-def _placed(data: memoryview, base_offset: int, aborted: Sequence[AbortedRange]) -> Iterator[_Placed]:
+def _placed(data: memoryview, base_offset: int, aborted: AbortedBatches) -> Iterator[_Placed]:
     at = 0
     while at < len(data):
         header = read_header(data, at)
@@ -155,16 +154,9 @@ def _placed(data: memoryview, base_offset: int, aborted: Sequence[AbortedRange])
         if not at + HEADER_BYTES <= end <= len(data) or header.last_offset_delta < 0:
             raise CorruptBatch(f"the bytes at {at} are no record batch: read the whole span, from its beginning")
         last_offset = base_offset + header.last_offset_delta
-        is_dropped = header.is_transactional and (header.is_control or _is_aborted(header, base_offset, aborted))
+        is_dropped = header.is_transactional and (header.is_control or aborted.hold(header.producer_id, base_offset))
         yield _Placed(at, end, base_offset, last_offset, header.attributes, is_dropped)
         at, base_offset = end, last_offset + 1
-
-
-def _is_aborted(header: BatchHeader, base_offset: int, aborted: Sequence[AbortedRange]) -> bool:
-    return any(
-        each.producer_id == header.producer_id and each.first_offset <= base_offset < each.last_offset
-        for each in aborted
-    )
 
 
 def _side_by_side(batches: Iterator[_Placed]) -> Iterator[list[_Placed]]:
