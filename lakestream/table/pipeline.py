@@ -19,6 +19,7 @@ from lakestream.metadata.store import MetadataStore
 from lakestream.model.configs.topic_config import typed_topic_config
 from lakestream.model.errors import Fenced, LakestreamError, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, Debt, JobId, LeftJob, NewJob
+from lakestream.model.table_errors import ContractMoved
 from lakestream.model.topic import TopicId
 from lakestream.storage.wal.mover import Mover
 from lakestream.table.compaction.commit import BegunJob, Committer
@@ -243,6 +244,10 @@ class Pipeline:
                 await self._committer.commit(job, results, evolution(rewritten.contract))
             except (Fenced, Unavailable):
                 raise  # the next round, or the next holder of the lease, finds out what happened to the job
+            except ContractMoved as moved:  # nothing is wrong with the topic: the next round begins anew
+                log.info("a job is planned again", topic=job.plan.topic.hex(), job=job.id, reason=str(moved))
+                await self._drop(job)
+                return False
             except Exception as refused:  # noqa: BLE001 - whatever is wrong with one job holds up no other
                 await self._fail(job, what_went_wrong(refused))
                 return False
