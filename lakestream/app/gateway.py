@@ -17,6 +17,7 @@ from lakestream.administration.inserted_rows import InsertedRows
 from lakestream.administration.processes import PIPELINE
 from lakestream.administration.sql.box import QueryLake
 from lakestream.administration.sql_topics import SqlTopics
+from lakestream.administration.topics.declared_columns import DeclaredColumns
 from lakestream.administration.traffic import Traffic
 from lakestream.app.sql_lake import lake_of, no_lake
 from lakestream.app.table_roots import open_roots
@@ -26,6 +27,7 @@ from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.console.pages import console_routes
 from lakestream.contract.registry.registry import Registry
+from lakestream.contract.topic.altering.contract import AlteringContracts
 from lakestream.contract.topic.following import FollowingTables
 from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.open import open_store
@@ -200,6 +202,7 @@ def gateway_routes(
     pages = GatewayPages(administration, brokers)
     followers = FollowingTables(store=store, threads=schema_threads)
     registry = Registry(store=store.registry, threads=schema_threads, followers=followers)
+    writers = RegisteredWriters(store.registry, schema_threads)
     catalog = catalog_routes(
         store=store.tables,
         objects=locations,
@@ -209,8 +212,14 @@ def gateway_routes(
         delete_topic=store.delete_topic,
         branch_fields=branch_fields,
         fresh_reads=administration.fresh_reads,
-        topic_planner=SqlTopics(registry, RegisteredWriters(store.registry, schema_threads)),
+        topic_planner=SqlTopics(registry, writers),
         rows_as_records=InsertedRows(LocatedObjects(objects)),
+        columns_of_records=DeclaredColumns(
+            store=store,
+            altering=AlteringContracts(
+                store=store.registry, registry=registry, writers=writers, threads=schema_threads
+            ),
+        ),
     )
     return [
         *health_routes(pages.states, pages.metrics, dispensable=[PIPELINE]),

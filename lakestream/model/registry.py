@@ -137,3 +137,10 @@ class NewVersion:
     body: SchemaBody
     id: int | None = None
     version: int | None = None
+
+
+class ForeseenVersion(NamedTuple):
+    """A version to register together with a table that names its schema by the id that it will have."""
+
+    version: NewVersion
+    schema_id: int

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from lakestream.model.freshness import Freshness
+from lakestream.model.registry import ForeseenVersion
 from lakestream.model.topic import TopicId, TopicSpec
 
 TableId = str
@@ -79,6 +80,8 @@ class PointerMove:
     """The topic that is created with the table, if the table makes one."""
     appended: tuple[AppendedFile, ...] = ()
     """Files that become records of the table's topic in the same transaction."""
+    registered: ForeseenVersion | None = None
+    """The version of the topic's schema that is registered in the same transaction."""
     partition: int | None = None
     """The partition that takes the appended files; None: each goes to the shortest."""
 

@@ -68,6 +68,10 @@ class LedgerConflict(Conflict):
     """The offsets of a job do not continue the table's: another job has compacted them. Plan again."""
 
 
+class ContractMoved(Conflict):
+    """The table's contract is another than the one by which a job's values were decoded. Plan again."""
+
+
 class JobDropped(Conflict):
     """The job was given up before it was committed. Plan again."""
 

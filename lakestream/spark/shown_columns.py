@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lakestream.contract.columns.column import Column
+from lakestream.contract.columns.column import Column, live
 from lakestream.contract.columns.showing import shown_type
 from lakestream.contract.topic.topic_contract import TopicContract
 from lakestream.model.errors import InvalidRequest
@@ -34,7 +34,7 @@ class ShownColumns:
 
 def shown_columns(contract: TopicContract, chosen: Sequence[str] | None) -> ShownColumns:
     """Raises InvalidRequest for a column that the topic does not have."""
-    values = contract.layout.columns  # also those that only older records have
+    values = live(contract.layout.columns)  # also those that only older records have
     keys = contract.layout.key_columns if contract.has_typed_keys else ()
     every = [*(column.name for column in (*values, *keys)), *_SYSTEM]
     unknown = [name for name in chosen or () if name not in every]

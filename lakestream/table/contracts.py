@@ -2,7 +2,9 @@
 
     of(topic) -> contract -> tasks -> needs -> grown(contract) -> tasks again -> evolution(contract) in the job's commit
 
-A contract is a property of its table, so it changes in the same commit that adds files written under it.
+A contract is a property of its table, so it changes in the same commit that adds files written under it. ALTER TABLE
+changes it, too. A job whose files were written under another contract than the table has now is not committed, but
+planned again: otherwise it would take the change back, or its rows would lack the new columns.
 """
 
 from collections.abc import Sequence
@@ -18,11 +20,12 @@ from lakestream.contract.columns.layout import Layout
 from lakestream.contract.topic.growing import GrowingContracts
 from lakestream.contract.topic.next_contract import next_contract
 from lakestream.contract.topic.recording import contract_record, recorded_layout
-from lakestream.contract.topic.topic_contract import RAW_TOPIC, Needs, TopicContract, ValueMode
+from lakestream.contract.topic.topic_contract import CONTRACT_PROPERTY, RAW_TOPIC, Needs, TopicContract, ValueMode
 from lakestream.contract.topic.value_config import ValueConfig, value_config_of
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.configs.value_configs import SystemColumns
 from lakestream.model.file_compression import DEFAULT_COMPRESSION, FileCompression, UnknownCompression, compression_of
+from lakestream.model.table_errors import ContractMoved
 from lakestream.model.topic import TopicId
 from lakestream.storage.tablefile.format.columns import shown_fields
 
@@ -33,6 +36,8 @@ log = structlog.get_logger(__name__)
 class HeldContract:
     config: ValueConfig
     contract: TopicContract
+    recorded: str | None = None
+    """What the table said of its contract when this was read from it."""
     compression: FileCompression = DEFAULT_COMPRESSION
     """The compression of files that are written under this contract."""
 
@@ -63,8 +68,14 @@ class TopicContracts:
         if config is None or pointer is None:
             return RAW_CONTRACT  # it was deleted: its job will find out
         metadata = (await self._files.read(pointer.metadata_location)).metadata
-        contract = await next_contract(metadata.get("properties") or {}, config, self._growing)
-        return HeldContract(config=config, contract=contract, compression=_compression(metadata))
+        properties = metadata.get("properties") or {}
+        contract = await next_contract(properties, config, self._growing)
+        return HeldContract(
+            config=config,
+            contract=contract,
+            recorded=properties.get(CONTRACT_PROPERTY),
+            compression=_compression(metadata),
+        )
 
     async def grown(self, held: HeldContract, needs: Needs) -> HeldContract:
         return replace(held, contract=await self._growing.grown(held.contract, needs, held.config))
@@ -79,11 +90,14 @@ class TopicContracts:
 
 
 def evolution(held: HeldContract) -> Evolve:
-    """The changes that a commit makes to the table besides adding files."""
+    """The changes that a commit makes to the table besides adding files. They raise ContractMoved if somebody has
+    changed the table's contract meanwhile."""
 
     def evolve(metadata: Metadata) -> Sequence[Json]:
         recorded = contract_record(held.contract, held.config)
         properties = metadata.get("properties") or {}
+        if properties.get(CONTRACT_PROPERTY) not in (held.recorded, recorded[CONTRACT_PROPERTY]):
+            raise ContractMoved("somebody has changed the topic's columns meanwhile: its values are decoded again")
         nothing_known = held.contract.mode is ValueMode.UNDECIDED and not held.contract.has_typed_keys
         if nothing_known or recorded.items() <= properties.items():
             layout = recorded_layout(properties)

@@ -19,6 +19,7 @@ from lakestream.catalog.files.locations import TableObjects
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import Fenced, LakestreamError, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease, JobId, LeftJob, NewJob
+from lakestream.model.table_errors import ContractMoved
 from lakestream.model.topic import TopicId
 from lakestream.storage.wal.mover import Mover
 from lakestream.table.clustering.clustering import Clustering, ClusterRound
@@ -250,6 +251,11 @@ class Pipeline:
                 await self._committer.commit(works)
             except (Fenced, Unavailable):
                 raise  # the next round, or the next holder of the lease, finds out what happened to the jobs
+            except ContractMoved as moved:  # nothing is wrong with the topics: the next round begins anew
+                for job in jobs:
+                    log.info("a job is planned again", topic=job.plan.topic.hex(), job=job.id, reason=str(moved))
+                    await self._drop(job)
+                return False
             except Exception as refused:  # noqa: BLE001 - whatever is wrong with some jobs holds up no other
                 await self._fail(jobs, dict.fromkeys((job.id for job in jobs), what_went_wrong(refused)))
                 return False

@@ -22,7 +22,7 @@ from lakestream.model.errors import Fenced, InvalidRequest, LakestreamError, Una
 from lakestream.model.job import CompactionLease, JobCommit, JobId, LeftJob, NewJob
 from lakestream.model.repair import RecordPlace, Repair, RepairAction, RepairState
 from lakestream.model.table import MAIN_BRANCH, QUARANTINE_BRANCH, TablePointer
-from lakestream.model.table_errors import CommitConflict, JobForgotten, UnknownTable
+from lakestream.model.table_errors import CommitConflict, ContractMoved, JobForgotten, UnknownTable
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor
 from lakestream.table.compaction.ledger import data_file
 from lakestream.table.compaction.rounds import JobWork, Rewriting, RewrittenJob
@@ -95,7 +95,7 @@ class Repairs:
         for _ in range(ATTEMPTS_MAX - 1):
             try:
                 return await self._attempt(lease, repair, request)
-            except CommitConflict:
+            except (CommitConflict, ContractMoved):
                 continue
         return await self._attempt(lease, repair, request)
 

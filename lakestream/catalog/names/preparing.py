@@ -17,6 +17,7 @@ from lakestream.catalog.spec.requests import TableChange, checked_name
 from lakestream.catalog.spec.requirements import check_requirements, is_create
 from lakestream.catalog.spec.values import Json, Metadata
 from lakestream.catalog.spec.whole.table import check_whole, completed
+from lakestream.catalog.strangers.altered_columns import AlteredColumns, AlteringEngines
 from lakestream.catalog.strangers.appended_rows import AppendedRows, AppendingEngines
 from lakestream.catalog.strangers.guards import check_change, check_heads, log_is_read_only
 from lakestream.catalog.strangers.offered_snapshots import OfferedSnapshots
@@ -50,8 +51,10 @@ class Preparing:
         ids: Ids,
         new_topics: NewTopics | None,
         appending: AppendingEngines | None,
+        altering: AlteringEngines,
     ) -> None:
         """Without `new_topics`, no table makes a topic; without `appending`, none takes rows of engines."""
+        self._altering = altering
         self._appending = appending
         self._names = names
         self._new_topics = new_topics
@@ -128,9 +131,11 @@ class Preparing:
         changed = apply_updates(base.metadata, updates, now_ms=now_ms)
         # The pipeline looks after all other kinds, and knows our own store only.
         check_locations(self._objects, changed, in_own_store=pointer.kind is not TableKind.ORDINARY)
-        appended = AppendedRows(metadata=changed)
+        appended, altered = AppendedRows(metadata=changed), AlteredColumns()
         if pointer.kind is TableKind.TOPIC:
             check_heads(base.metadata, changed)
+            altered = await self._altering.altered(pointer, base.metadata, changed)
+            changed = apply_updates(changed, altered.updates, now_ms=now_ms)
             await self._offered.check(changed, updates, now_ms=now_ms)
             appended = await self._appended(pointer, base, changed, updates, now_ms)
         # A foreign commit to a topic's table is as safe from other engines as our own.
@@ -141,6 +146,7 @@ class Preparing:
             expected_location=pointer.metadata_location,
             appended=appended.files,
             partition=appended.partition,
+            registered=altered.registered,
         )
         return Prepared(move=move, superfluous=next.superfluous, written=(next.location, *appended.written))
 

@@ -21,6 +21,7 @@ from lakestream.catalog.spec.creation import new_table
 from lakestream.catalog.spec.requests import Once, TableChange, checked_name, located, receipt_of
 from lakestream.catalog.spec.values import Json, Metadata, optional, wanted
 from lakestream.catalog.spec.whole.table import check_offered
+from lakestream.catalog.strangers.altered_columns import AlteringEngines, ColumnsOfRecords
 from lakestream.catalog.strangers.appended_rows import AppendingEngines, RowsAsRecords
 from lakestream.catalog.strangers.guards import DROPPABLE, check_drop, log_is_read_only
 from lakestream.catalog.topic.topic_commits import TopicCommits
@@ -65,10 +66,12 @@ class TableCatalog:
         branch_fields: BranchFields = lambda metadata: (),
         topic_planner: TopicPlanner | None = None,
         rows_as_records: RowsAsRecords | None = None,
+        columns_of_records: ColumnsOfRecords | None = None,
     ) -> None:
         """`branch_fields` are the extra columns of `<table>__log` and `<table>__quarantine`. `topic_planner` decides
         which topic a new table makes; without it no table makes one. `rows_as_records` is for rows that engines
-        append to a topic's table; without it such tables take none."""
+        append to a topic's table; without it such tables take none. `columns_of_records` is for changes to their
+        columns; without it there are none."""
         self._store = store
         self._objects = objects
         self._files = files
@@ -99,6 +102,7 @@ class TableCatalog:
             ids=ids,
             new_topics=new_topics,
             appending=appending,
+            altering=AlteringEngines(columns_of_records),
         )
 
     # --- reading -------------------------------------------------------------------------------

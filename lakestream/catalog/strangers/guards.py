@@ -18,7 +18,6 @@ from lakestream.catalog.spec.values import (
 )
 from lakestream.catalog.strangers.topic_columns import (
     columns_problem,
-    declared_columns_problem,
     system_columns_problem,
 )
 from lakestream.model.file_compression import UnknownCompression, compression_of
@@ -104,13 +103,13 @@ def is_append(update: Json) -> bool:
     return bool(summary.get("operation", "append") == "append")
 
 
-def _takes_rows(metadata: Metadata) -> bool:
+def takes_rows(metadata: Metadata) -> bool:
     return bool((metadata.get("properties") or {}).get(TAKES_ROWS) == "true")
 
 
 def _append_where_rows_are_records(metadata: Metadata, update: Json) -> str | None:
     summary = wanted(wanted(update, "snapshot", dict), "summary", dict)
-    if is_append(update) and not _takes_rows(metadata):
+    if is_append(update) and not takes_rows(metadata):
         return (
             "it takes no rows by INSERT, since it was not made by CREATE TABLE. Add rows by producing to the topic, "
             "with a Kafka client or with `lakestream produce TOPIC`: they are in the table within seconds. DELETE, "
@@ -131,8 +130,9 @@ def _not_log(metadata: Metadata, update: Json) -> str | None:
 def _no_replacing(metadata: Metadata, update: Json) -> str | None:
     if wanted(update, "ref-name", str) == MAIN_BRANCH:
         return (
-            "CREATE OR REPLACE would give the field ids of the topic's files to other columns: "
-            "delete rows, or alter the columns instead"
+            "this is CREATE OR REPLACE TABLE, and would give the field ids of the topic's files to other columns. To "
+            "empty the table, DELETE its rows; to change its columns, ALTER it; for a new topic of this name, DROP it, "
+            "and CREATE it again"
         )
     return _not_log(metadata, update)
 
@@ -167,8 +167,7 @@ def _is_own_property(name: str) -> bool:
 
 def _same_system_columns(metadata: Metadata, update: Json) -> str | None:
     schema = wanted(update, "schema", dict)
-    problem = system_columns_problem(metadata, schema) or columns_problem(metadata, schema)
-    return problem or (declared_columns_problem(metadata, schema) if _takes_rows(metadata) else None)
+    return system_columns_problem(metadata, schema) or columns_problem(metadata, schema)
 
 
 def _schema_with_system_columns(metadata: Metadata, update: Json) -> str | None:

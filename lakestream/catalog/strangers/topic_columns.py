@@ -54,23 +54,6 @@ def columns_problem(metadata: Metadata, schema: Json) -> str | None:
     return None
 
 
-def declared_columns_problem(metadata: Metadata, schema: Json) -> str | None:
-    """The same for a table whose rows are records. A column that the contract lacks would be missing in the records of
-    inserted rows, and a wider one may hold values that the contract's type cannot."""
-    known = {id: field for one in (*metadata["schemas"], _current(metadata)) for id, field in fields_by_id(one).items()}
-    for id, field in fields_by_id(schema).items():
-        name = field.get("name", id)
-        if id not in known:
-            return (
-                f"'{name}' would be in no record, since the columns that CREATE TABLE declared are the topic's "
-                "contract: create a table with more columns"
-            )
-        before, after = known[id].get("type"), field.get("type")
-        if isinstance(before, str) and isinstance(after, str) and before.replace(" ", "") != after.replace(" ", ""):
-            return f"'{name}' would become {after}, and the topic's contract declares {before}: create another table"
-    return None
-
-
 def with_system_columns(metadata: Metadata, updates: Sequence[Json]) -> list[Json]:
     """The updates with the table's own system columns. They may differ from the client's only in wording."""
     own = {field["id"]: field for field in _system_columns(_current(metadata))}

@@ -1,10 +1,13 @@
 """A table's column that comes from a contract: its keys in the schema, its name, and its permanent field id."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 Json = dict[str, Any]
+
+_DROPPED = "\x00dropped-"
+"""The beginning of the only key of a dropped column. No field of any format has such a key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +20,15 @@ class Column:
     kind: str
     children: tuple["Column", ...] = ()
     doc: str = ""
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether ALTER TABLE dropped it. Earlier files still have it; no value fills it any more."""
+        return self.keys[0].startswith(_DROPPED)
+
+    def dropped(self, name: str) -> "Column":
+        """The column as one that was dropped, under a name that leaves its own to others."""
+        return replace(self, keys=(f"{_DROPPED}{self.id}",), name=name)
 
     def child(self, key: str) -> "Column | None":
         return find(self.children, key)
@@ -45,6 +57,11 @@ class Column:
             children=tuple(cls.from_json(child) for child in content.get("children", ())),
             doc=content.get("doc", ""),
         )
+
+
+def live(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns, and their parts, without those that were dropped."""
+    return tuple(replace(one, children=live(one.children)) for one in columns if not one.is_dropped)
 
 
 def find(columns: Sequence[Column], key: str) -> Column | None:

@@ -21,8 +21,8 @@ def check_json_columns(columns: Sequence[Column], path: str = "") -> None:
             _check_element(column.children[0], place)
         elif column.kind not in _SCALARS:
             raise CannotFollow(
-                f"column '{place}' is {column.kind}, which JSON has no form for: set "
-                "'lakestream.value.format'='avro', or use boolean, int, bigint, double, string, struct or array"
+                f"column '{place}' is {column.kind}, which JSON has no form for: use boolean, int, bigint, double, "
+                "string, struct or array, or create the table with 'lakestream.value.format'='avro'"
             )
         elif holds_json_text(column):
             raise CannotFollow(f"column '{place}' has the comment of a column of JSON text: use another comment")
@@ -31,8 +31,8 @@ def check_json_columns(columns: Sequence[Column], path: str = "") -> None:
 def _check_element(element: Column, place: str) -> None:
     if element.kind not in _ELEMENTS:
         raise CannotFollow(
-            f"column '{place}' is an array of {element.kind}, which is not read from JSON: set "
-            "'lakestream.value.format'='avro', or use an array of boolean, bigint, double, string or struct"
+            f"column '{place}' is an array of {element.kind}, which is not read from JSON: use an array of boolean, "
+            "bigint, double, string or struct, or create the table with 'lakestream.value.format'='avro'"
         )
     if element.kind == STRUCT:
         check_json_columns(element.children, f"{place}.")

@@ -6,7 +6,7 @@ A field keeps its id, since engines may write files under it before the table is
 cannot be are refused with the reason.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from lakestream.contract.columns.column import Column
@@ -35,6 +35,8 @@ Json = dict[str, Any]
 
 ID_MAX = 1_999_999_999
 """Ids above it are reserved for system columns."""
+ENGINES_IDS = range(2_000_001_000, 2_147_483_447)
+"""Ids of columns that engines add to a table. Iceberg keeps those above for itself."""
 DEPTH_MAX = 32
 _PRIMITIVES = frozenset((BOOLEAN, INT, LONG, FLOAT, DOUBLE, DATE, TIMESTAMP, TIMESTAMPTZ, STRING, UUID, BINARY))
 """Not `time`: Spark cannot load a table that has such a column."""
@@ -56,11 +58,12 @@ def columns_of(fields: Sequence[Json]) -> tuple[Column, ...]:
 def _columns(fields: Sequence[Json], path: str, depth: int) -> tuple[Column, ...]:
     found: list[Column] = []
     for field in fields:
-        found.append(_column(field, path, {one.name.lower() for one in found}, depth))
+        found.append(column_of(field, path, {one.name.lower() for one in found}, depth))
     return tuple(found)
 
 
-def _column(field: Json, path: str, taken: set[str], depth: int) -> Column:
+def column_of(field: Json, path: str = "", taken: Collection[str] = (), depth: int = DEPTH_MAX) -> Column:
+    """`taken`: names of its siblings, in lower case. Raises CannotFollow."""
     name = field["name"]
     place = f"{path}{name}"
     if column_name(name, taken) != name:
@@ -80,7 +83,7 @@ def _column(field: Json, path: str, taken: set[str], depth: int) -> Column:
 
 def _part(id: int, name: str, type: Any, place: str, depth: int, doc: str = "") -> Column:
     """A column, or an element, key or value of one."""
-    if not 0 < id <= ID_MAX:
+    if not 0 < id <= ID_MAX and id not in ENGINES_IDS:
         raise CannotFollow(f"column '{place}' has the field id {id}: columns of a topic have ids from 1 to {ID_MAX}")
     if depth == 0:
         raise CannotFollow(f"column '{place}' is nested more than {DEPTH_MAX} deep: use flatter types")

@@ -59,6 +59,10 @@ class Layout:
             return self
         return _checked(replace(self, key_columns=columns, next_id=growing.next_id))
 
+    def with_columns(self, columns: tuple[Column, ...]) -> "Layout":
+        """The layout with other columns of values. Raises CannotFollow if they are too many."""
+        return _checked(replace(self, columns=columns))
+
     def column(self, key: str) -> Column | None:
         return find(self.columns, key)
 

@@ -33,7 +33,7 @@ from lakestream.contract.columns.kinds import (
 from lakestream.contract.columns.layout import CannotFollow
 
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
-_PRIMITIVES: dict[str, Any] = {
+PRIMITIVES: dict[str, Any] = {
     BOOLEAN: "boolean",
     INT: "int",
     LONG: "long",
@@ -54,12 +54,18 @@ def avro_schema(record: str, columns: Sequence[Column]) -> str:
 
 
 def _fields(columns: Sequence[Column], prefix: str) -> list[dict[str, Any]]:
-    return [_field(column, prefix) for column in columns]
+    return [avro_field(column, prefix) for column in columns]
 
 
-def _field(column: Column, prefix: str) -> dict[str, Any]:
-    if not _NAME.fullmatch(column.name):
-        raise CannotFollow(f"column '{column.name}' cannot be a field of Avro: use letters, digits and _ in its name")
+def check_avro_name(name: str) -> None:
+    """Raises CannotFollow."""
+    if not _NAME.fullmatch(name):
+        raise CannotFollow(f"column '{name}' cannot be a field of Avro: use letters, digits and _ in its name")
+
+
+def avro_field(column: Column, prefix: str) -> dict[str, Any]:
+    """`prefix`: of the names of the types that the field brings. Raises CannotFollow."""
+    check_avro_name(column.name)
     field = {"name": column.name, "type": _optional(column, f"{prefix}{column.name}"), "default": None}
     return field | ({"doc": column.doc} if column.doc else {})
 
@@ -86,4 +92,4 @@ def _type(column: Column, place: str) -> Any:
         if size > FIXED_BYTES_MAX:
             raise CannotFollow(f"column '{column.name}' has more than {FIXED_BYTES_MAX} bytes: make it binary")
         return {"type": "fixed", "name": place, "size": size}
-    return _PRIMITIVES[column.kind]
+    return PRIMITIVES[column.kind]

@@ -2,7 +2,7 @@
 
 id long, address struct<city string>   ->   message { optional int64 id = 1; Address_ address = 2; ... }
 
-Fields are numbered by their places, and a column's key is its field's number.
+A column's key is its field's number. Columns of a new table are numbered by their places.
 """
 
 import re
@@ -28,6 +28,7 @@ from lakestream.contract.columns.layout import CannotFollow
 
 _NAME = re.compile("[A-Za-z][A-Za-z0-9_]*")
 _TIMESTAMP = "google.protobuf.Timestamp"
+TIMESTAMP_FILE = "google/protobuf/timestamp.proto"
 _SCALARS = {
     BOOLEAN: "bool",
     INT: "int32",
@@ -39,13 +40,13 @@ _SCALARS = {
     TIMESTAMPTZ: _TIMESTAMP,
 }
 _MAP_KEYS = frozenset((BOOLEAN, INT, LONG, STRING))
-_RESERVED = range(19_000, 20_000)
+RESERVED = range(19_000, 20_000)
 """Numbers that Protobuf keeps for itself. A table has fewer columns than that."""
 
 
 def numbered(columns: Sequence[Column]) -> tuple[Column, ...]:
     """The columns with the numbers of their fields as keys."""
-    assert len(columns) < _RESERVED.start
+    assert len(columns) < RESERVED.start
     return tuple(_inside(replace(column, keys=(str(at),))) for at, column in enumerate(columns, start=1))
 
 
@@ -55,24 +56,39 @@ def _inside(column: Column) -> Column:
     return replace(column, children=tuple(map(_inside, column.children)))
 
 
-def protobuf_schema(message: str, columns: Sequence[Column]) -> str:
-    """The text of the schema, whose first message this is. Raises CannotFollow if Protobuf has no such name or type."""
-    header = ['syntax = "proto3";', f'import "{_TIMESTAMP.replace(".", "/").lower()}.proto";']
-    return "\n".join([*header, *_message(message, columns)]) + "\n"
+def next_number(used: Iterable[int]) -> int:
+    """The number of a new field, above all that were ever used."""
+    number = max(used, default=0) + 1
+    return RESERVED.stop if number in RESERVED else number
+
+
+def protobuf_schema(message: str, columns: Sequence[Column], *, package: str = "", around: Sequence[str] = ()) -> str:
+    """The text of the schema, whose first message this is; with `around`, the innermost of these. `columns` are
+    numbered. Raises CannotFollow if Protobuf has no such name or type."""
+    header = ['syntax = "proto3";', f'import "{TIMESTAMP_FILE}";', *([f"package {package};"] if package else [])]
+    lines = _message(message, columns)
+    for outer in reversed(around):
+        lines = [f"message {outer} {{", *lines, "}"]
+    return "\n".join([*header, *lines]) + "\n"
 
 
 def _message(name: str, columns: Sequence[Column]) -> Iterable[str]:
     yield f"message {name} {{"
-    for number, column in enumerate(columns, start=1):
-        if not _NAME.fullmatch(column.name):
-            raise CannotFollow(
-                f"column '{column.name}' cannot be a field of Protobuf: begin its name with a letter, and use letters, "
-                "digits and _"
-            )
+    for column in columns:
+        check_protobuf_name(column.name)
         inner = f"{column.name[0].upper()}{column.name[1:]}_"
         yield from (f"  {line}" for line in _nested(inner, column))
-        yield f"  {_declared(column, inner)} {column.name} = {number};"
+        yield f"  {_declared(column, inner)} {column.name} = {column.keys[0]};"
     yield "}"
+
+
+def check_protobuf_name(name: str) -> None:
+    """Raises CannotFollow."""
+    if not _NAME.fullmatch(name):
+        raise CannotFollow(
+            f"column '{name}' cannot be a field of Protobuf: begin its name with a letter, and use letters, digits "
+            "and _"
+        )
 
 
 def _nested(name: str, column: Column) -> Iterable[str]:

@@ -63,8 +63,12 @@ class Registry:
                     continue
             return await self._attempt(subject, submitted, normalize)
 
-    async def _attempt(self, subject: str, submitted: Submitted, normalize: bool) -> SubjectVersion:
-        view = await self._store.subject_view(subject)
+    async def judged(
+        self, subject: str, submitted: Submitted, *, normalize: bool = False
+    ) -> SubjectVersion | NewVersion:
+        """The version that has this schema already, or the one to register, which is not stored yet. Raises as
+        `register` does."""
+        view = await self._store.subject_view(checked_subject(subject))
         new = await self._understood(submitted, normalize=normalize or view.normalize)
         known = _with_schema(view, new)
         if known is not None and not known.deleted:
@@ -72,10 +76,13 @@ class Registry:
         _must_be_writable(subject, submitted, view.mode)
         if view.mode is not Mode.IMPORT:
             await self._must_be_compatible(subject, new, view)
-        version = NewVersion(
+        return NewVersion(
             subject=subject, moment=view.moment, body=new.body, id=submitted.id, version=submitted.version
         )
-        return await self._store.register(version)
+
+    async def _attempt(self, subject: str, submitted: Submitted, normalize: bool) -> SubjectVersion:
+        judged = await self.judged(subject, submitted, normalize=normalize)
+        return await self._store.register(judged) if isinstance(judged, NewVersion) else judged
 
     async def _must_be_compatible(self, subject: str, new: Understood, view: SubjectView) -> None:
         level = view.compatibility

@@ -42,8 +42,9 @@ def declared(record: str, columns: Sequence[Column], format: ValueFormat) -> Dec
             text = avro_schema(record, columns)
             return Declared(_layout(columns), Submitted(format=SchemaFormat.AVRO, text=text))
         case ValueFormat.PROTOBUF:
+            columns = numbered(columns)
             text = protobuf_schema(record, columns)
-            return Declared(_layout(numbered(columns)), Submitted(format=SchemaFormat.PROTOBUF, text=text))
+            return Declared(_layout(columns), Submitted(format=SchemaFormat.PROTOBUF, text=text))
     raise CannotFollow(
         f"values of the format '{format}' have no declared columns: use one of {', '.join(DECLARED_FORMATS)}"
     )

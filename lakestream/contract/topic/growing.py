@@ -5,6 +5,7 @@ If a schema cannot become columns, the contract remembers the reason, and its re
 
 from dataclasses import replace
 
+from lakestream.contract.codecs.codec import Writer
 from lakestream.contract.codecs.json.inference import grown_by_unknown
 from lakestream.contract.columns.layout import CannotFollow
 from lakestream.contract.topic.growing_keys import GrowingKeys, message_for
@@ -78,7 +79,14 @@ class GrowingContracts:
             layout = contract.layout.merged(found.wanted)
         except CannotFollow as error:
             return replace(contract, unfit={**contract.unfit, id: str(error)})
-        return replace(contract, layout=layout, writers=(*contract.writers, found.writer))
+        return replace(contract, layout=layout, writers=_in_order(contract.writers, found.writer))
+
+
+def _in_order(writers: tuple[Writer, ...], met: Writer) -> tuple[Writer, ...]:
+    """The last writer is the one that inserted rows are written by. A schema that was registered before it and met
+    later does not take its place."""
+    last = writers[-1:]
+    return (*writers[:-1], met, *last) if last and met.number < last[0].number else (*writers, met)
 
 
 def _with_keys(contract: TopicContract, needs: Needs) -> TopicContract:

@@ -46,13 +46,16 @@ class RegisteredWriters:
             found = await self._store.schemas([id]) if 0 < id <= SCHEMA_ID_MAX else {}
             if id not in found:
                 return None
-            body = found[id].body
-            referred = await self._references.referred(body.references, body.format)
-            made = await self._threads.run(partial(_registered, id, body, referred, message))
+            made = await self.made(id, found[id].body, message=message)
             if len(self._kept) >= WRITERS_KEPT_MAX:
                 self._kept.clear()
             self._kept[id, message] = made
         return self._kept[id, message]
+
+    async def made(self, id: int, body: SchemaBody, *, message: ProtobufMessage = THE_FIRST) -> RegisteredWriter:
+        """The writer of a schema that has, or will have, this id. Raises as `by_id` does."""
+        referred = await self._references.referred(body.references, body.format)
+        return await self._threads.run(partial(_registered, id, body, referred, message))
 
     async def by_id_or_why(self, id: int, *, message: ProtobufMessage = THE_FIRST) -> RegisteredWriter | str | None:
         """The writer, None as in `by_id`, or the reason why there cannot be such a writer."""

@@ -6,6 +6,7 @@ An encoding is complete. A reader needs neither the table nor the registry, howe
 """
 
 import json
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from lakestream.contract.codecs.codec import ValueCodec, Writer
 from lakestream.contract.codecs.json.composing_rows import composed_objects
-from lakestream.contract.columns.column import Column
+from lakestream.contract.columns.column import Column, live
 from lakestream.contract.columns.kinds import BINARY, INT, LONG, STRING
 from lakestream.contract.columns.layout import CannotFollow, Layout
 from lakestream.contract.columns.of_files import columns_in
@@ -38,8 +39,9 @@ def encoding_text(contract: TopicContract, key: str | None) -> str:
     CannotFollow if there can be none."""
     if not contract.is_typed or not contract.writers:
         raise CannotFollow("the topic's values have no declared columns, so rows cannot become records: produce them")
-    rules = Rules(contract.layout, contract.writers[-1:], {})
-    column = None if key is None else _key_column(contract.layout, key)
+    layout = replace(contract.layout, columns=live(contract.layout.columns))
+    rules = Rules(layout, contract.writers[-1:], {})
+    column = None if key is None else _key_column(layout, key)
     return json.dumps({"version": VERSION, "rules": rules.to_text(), "key": column and column.id})
 
 

@@ -22,6 +22,7 @@ from lakestream.metadata.verbs.steps import Row, Steps, all_rows, changed, lock,
 from lakestream.model.registry import (
     GLOBAL_SUBJECT,
     Compatibility,
+    ForeseenVersion,
     Mode,
     NewVersion,
     Shown,
@@ -32,6 +33,8 @@ from lakestream.model.registry import (
     VersionEntry,
     VersionKey,
 )
+from lakestream.model.registry_errors import SubjectChanged
+from lakestream.model.table_errors import CommitConflict
 
 _SCHEMA = "s.id, s.guid, s.format, s.text, s.refs"
 _VERSION = (
@@ -119,24 +122,7 @@ class RegistryVerbs(Verbs):
 
     @transacts
     def register(self, new: NewVersion) -> Steps[SubjectVersion]:
-        yield from _wait_for_turn()
-        own = yield from _subject_row(new.subject)
-        general = yield from _subject_row(GLOBAL_SUBJECT)
-        must_be_current(new, (own[0], general[0]))
-        for reference in new.body.references:
-            deleted = yield from _is_deleted(VersionKey(reference.subject, reference.version))
-            must_lead_somewhere(reference, deleted)
-        id = yield from _keep_schema(new)
-        version = version_for(new, (yield from _versions(new.subject)))
-        yield from changed(
-            "INSERT INTO subject_version VALUES (:subject, :version, :id, 0, now_ms())",
-            subject=new.subject,
-            version=version,
-            id=id,
-        )
-        yield from _note_change(new.subject)
-        schema = StoredSchema(id=id, body=new.body)
-        return SubjectVersion(subject=new.subject, version=version, schema=schema, deleted=False)
+        return (yield from _register(new))
 
     @transacts
     def delete_version(self, key: VersionKey, *, permanent: bool) -> Steps[None]:
@@ -187,6 +173,38 @@ class RegistryVerbs(Verbs):
             mode=None if mode is None else mode.value,
             subject=subject,
         )
+
+
+def register_foreseen(foreseen: ForeseenVersion) -> Steps[None]:
+    """Register a version within a transaction that changes a table as well. Raises CommitConflict if it has to be
+    judged again, or its schema would get another id; InvalidSchema if a reference was deleted meanwhile."""
+    try:
+        made = yield from _register(foreseen.version)
+    except SubjectChanged as error:
+        raise CommitConflict(str(error)) from None
+    if made.schema.id != foreseen.schema_id:
+        raise CommitConflict(f"schema id {foreseen.schema_id} was given to another schema meanwhile: repeat the change")
+
+
+def _register(new: NewVersion) -> Steps[SubjectVersion]:
+    yield from _wait_for_turn()
+    own = yield from _subject_row(new.subject)
+    general = yield from _subject_row(GLOBAL_SUBJECT)
+    must_be_current(new, (own[0], general[0]))
+    for reference in new.body.references:
+        deleted = yield from _is_deleted(VersionKey(reference.subject, reference.version))
+        must_lead_somewhere(reference, deleted)
+    id = yield from _keep_schema(new)
+    version = version_for(new, (yield from _versions(new.subject)))
+    yield from changed(
+        "INSERT INTO subject_version VALUES (:subject, :version, :id, 0, now_ms())",
+        subject=new.subject,
+        version=version,
+        id=id,
+    )
+    yield from _note_change(new.subject)
+    schema = StoredSchema(id=id, body=new.body)
+    return SubjectVersion(subject=new.subject, version=version, schema=schema, deleted=False)
 
 
 def _wait_for_turn() -> Steps[None]:

@@ -20,6 +20,7 @@ from lakestream.metadata.rules.missing import (
 )
 from lakestream.metadata.table_store import NOWHERE, RECEIPT_KEPT_MS, TableName, is_listed, joined, split
 from lakestream.metadata.verbs.appending import append_files_of
+from lakestream.metadata.verbs.registry import register_foreseen
 from lakestream.metadata.verbs.running import Verbs, reads, transacts, writes
 from lakestream.metadata.verbs.steps import DuplicateKey, Row, Steps, all_rows, changed, lock, maybe_row, one_row
 from lakestream.metadata.verbs.topics import insert_topic
@@ -144,6 +145,9 @@ class TableVerbs(Verbs):
         for move in moves:
             if move.new_topic is not None:
                 yield from insert_topic(move.new_topic)
+        for move in moves:
+            if move.registered is not None:
+                yield from register_foreseen(move.registered)
         for move in moves:
             if move.appended:
                 yield from append_files_of(move)

@@ -25,12 +25,14 @@ from lakestream.administration.administration import build_administration
 from lakestream.administration.fresh_reads import FreshReads
 from lakestream.administration.inserted_rows import InsertedRows
 from lakestream.administration.sql_topics import SqlTopics
+from lakestream.administration.topics.declared_columns import DeclaredColumns
 from lakestream.broker.broker import Broker, BrokerLimits
 from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.contract.registry.registry import Registry
+from lakestream.contract.topic.altering.contract import AlteringContracts
 from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
@@ -228,6 +230,8 @@ class RunningLake:
             )
             locations = TableObjects(objects)
             files = MetadataFiles(locations, ids=ids)
+            registry = Registry(store=self.store.registry, threads=threads)
+            writers = RegisteredWriters(self.store.registry, threads)
             catalog = catalog_routes(
                 store=self.store.tables,
                 objects=locations,
@@ -237,11 +241,14 @@ class RunningLake:
                 delete_topic=self.store.delete_topic,
                 branch_fields=branch_fields,
                 fresh_reads=FreshReads(self.store.jobs, clock),
-                topic_planner=SqlTopics(
-                    Registry(store=self.store.registry, threads=threads),
-                    RegisteredWriters(self.store.registry, threads),
-                ),
+                topic_planner=SqlTopics(registry, writers),
                 rows_as_records=InsertedRows(LocatedObjects(objects)),
+                columns_of_records=DeclaredColumns(
+                    store=self.store,
+                    altering=AlteringContracts(
+                        store=self.store.registry, registry=registry, writers=writers, threads=threads
+                    ),
+                ),
             )
             brokers = BrokerPages()
             stack.push_async_callback(brokers.close)

@@ -178,22 +178,6 @@ def test_many_rows_go_to_the_partitions_whole_file_by_file(sql: SparkSession, la
     assert len(messages(lake, "big", 100_005, partitions=2)) == 100_005
 
 
-def test_columns_are_renamed_and_dropped_but_not_added_or_widened(sql: SparkSession, lake: RunningLake) -> None:
-    sql.sql("CREATE TABLE sqlfirst.streams.altered (n INT, word STRING, gone STRING)")
-    with pytest.raises(Py4JJavaError, match="in no record"):
-        sql.sql("ALTER TABLE sqlfirst.streams.altered ADD COLUMN more STRING")
-    with pytest.raises(Py4JJavaError, match="would become long"):
-        sql.sql("ALTER TABLE sqlfirst.streams.altered ALTER COLUMN n TYPE BIGINT")
-    sql.sql("ALTER TABLE sqlfirst.streams.altered RENAME COLUMN word TO text")
-    sql.sql("ALTER TABLE sqlfirst.streams.altered DROP COLUMN gone")
-    sql.sql("INSERT INTO sqlfirst.streams.altered VALUES (1, 'a')")
-    lake.produce("altered", [b'{"n":2,"word":"b","gone":"c"}'])
-    lake.compact()
-    assert values(lake, "altered", 2) == [{"n": 1, "word": "a", "gone": None}, {"n": 2, "word": "b", "gone": "c"}]
-    found = sql.table("sqlfirst.streams.altered").orderBy("n").collect()
-    assert [row.asDict() for row in found] == [{"n": 1, "text": "a"}, {"n": 2, "text": "b"}]
-
-
 def test_appends_that_cannot_be_records_are_refused_with_the_reason(sql: SparkSession, lake: RunningLake) -> None:
     sql.sql("CREATE TABLE sqlfirst.streams.fussy (n BIGINT)")
     with pytest.raises(Py4JJavaError, match="no partition 7"):

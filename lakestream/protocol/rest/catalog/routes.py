@@ -14,6 +14,7 @@ from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.names.new_topics import TopicPlanner
 from lakestream.catalog.names.tables import BranchFields, TableCatalog
 from lakestream.catalog.names.views import ViewCatalog
+from lakestream.catalog.strangers.altered_columns import ColumnsOfRecords
 from lakestream.catalog.strangers.appended_rows import RowsAsRecords
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.access import ANYONE
@@ -46,10 +47,11 @@ def catalog_routes(
     fresh_reads: FreshReads,
     topic_planner: TopicPlanner | None = None,
     rows_as_records: RowsAsRecords | None = None,
+    columns_of_records: ColumnsOfRecords | None = None,
 ) -> list[AccessRoute]:
     """All routes below CATALOG_PATH. `files` belongs to the whole process, so that it caches metadata once.
     `branch_fields`: the columns that `<table>__log` shows in addition to the table's own. `topic_planner`,
-    `rows_as_records`: see TableCatalog."""
+    `rows_as_records`, `columns_of_records`: see TableCatalog."""
     endpoints = Endpoints(store=store, files=files)
     tables = TableCatalog(
         store=store,
@@ -61,6 +63,7 @@ def catalog_routes(
         branch_fields=branch_fields,
         topic_planner=topic_planner,
         rows_as_records=rows_as_records,
+        columns_of_records=columns_of_records,
     )
     views = ViewCatalog(store=store, objects=objects, files=files, clock=clock, ids=ids)
     served = [
