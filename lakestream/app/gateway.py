@@ -23,6 +23,7 @@ from lakestream.app.table_roots import open_roots
 from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.console.pages import console_routes
 from lakestream.contract.registry.registry import Registry
@@ -180,8 +181,22 @@ def gateway_routes(
         no_pipeline=no_pipeline,
         merge_limits=limits_of_merges,
     )
+    followers = FollowingTables(store=store, threads=schema_threads)
+    registry = Registry(store=store.registry, threads=schema_threads, followers=followers)
+    tables = TableCatalog(
+        store=store.tables,
+        objects=locations,
+        files=files,
+        clock=clock,
+        ids=ids,
+        delete_topic=store.delete_topic,
+        branch_fields=branch_fields,
+        topic_planner=SqlTopics(registry, RegisteredWriters(store.registry, schema_threads)),
+        rows_as_records=InsertedRows(LocatedObjects(objects)),
+    )
     desk = build_desk(
         administration,
+        tables=tables,
         store=store,
         objects=objects,
         locations=locations,
@@ -196,19 +211,14 @@ def gateway_routes(
         lake=lake,
     )
     pages = GatewayPages(administration, brokers)
-    followers = FollowingTables(store=store, threads=schema_threads)
-    registry = Registry(store=store.registry, threads=schema_threads, followers=followers)
     catalog = catalog_routes(
         store=store.tables,
         objects=locations,
         files=files,
         clock=clock,
         ids=ids,
-        delete_topic=store.delete_topic,
-        branch_fields=branch_fields,
+        tables=tables,
         fresh_reads=administration.fresh_reads,
-        topic_planner=SqlTopics(registry, RegisteredWriters(store.registry, schema_threads)),
-        rows_as_records=InsertedRows(LocatedObjects(objects)),
     )
     return [
         *health_routes(pages.states, pages.metrics, dispensable=[PIPELINE]),

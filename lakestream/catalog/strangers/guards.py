@@ -6,6 +6,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from lakestream.catalog.commits.log_spec import log_spec_id
 from lakestream.catalog.spec.updates.draft import LAST_ADDED
 from lakestream.catalog.spec.values import (
     Json,
@@ -32,7 +33,6 @@ _OWN_PREFIX = "lakestream."
 _ADDITION = "add-snapshot"
 CATALOGS_PROPERTIES = ("write.metadata.path", "encryption.key-id")
 _EQUALITY_DELETES = ("added-equality-deletes", "added-equality-delete-files")
-_LOG_SPEC_ID = 0
 
 Rule = Callable[[Metadata, Json], str | None]
 """Returns the reason to refuse the update, or None."""
@@ -176,9 +176,8 @@ def _schema_with_system_columns(metadata: Metadata, update: Json) -> str | None:
 
 
 def _not_the_logs_spec(metadata: Metadata, update: Json) -> str | None:
-    if _LOG_SPEC_ID in wanted_ids(update, "spec-ids"):
-        return f"the log's files have partition spec {_LOG_SPEC_ID}"
-    return None
+    log_spec = log_spec_id(metadata)
+    return f"the log's files have partition spec {log_spec}" if log_spec in wanted_ids(update, "spec-ids") else None
 
 
 RULES: dict[str, Rule] = {

@@ -29,6 +29,7 @@ from lakestream.broker.broker import Broker, BrokerLimits
 from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.contract.registry.registry import Registry
 from lakestream.contract.topic.registered import RegisteredWriters
@@ -215,7 +216,7 @@ class RunningLake:
             )
             locations = TableObjects(objects)
             files = MetadataFiles(locations, ids=ids)
-            catalog = catalog_routes(
+            tables = TableCatalog(
                 store=self.store.tables,
                 objects=locations,
                 files=files,
@@ -223,12 +224,20 @@ class RunningLake:
                 ids=ids,
                 delete_topic=self.store.delete_topic,
                 branch_fields=branch_fields,
-                fresh_reads=FreshReads(self.store.jobs, clock),
                 topic_planner=SqlTopics(
                     Registry(store=self.store.registry, threads=threads),
                     RegisteredWriters(self.store.registry, threads),
                 ),
                 rows_as_records=InsertedRows(LocatedObjects(objects)),
+            )
+            catalog = catalog_routes(
+                store=self.store.tables,
+                objects=locations,
+                files=files,
+                clock=clock,
+                ids=ids,
+                tables=tables,
+                fresh_reads=FreshReads(self.store.jobs, clock),
             )
             brokers = BrokerPages()
             stack.push_async_callback(brokers.close)
