@@ -59,11 +59,11 @@ async def insert_into(
     metadata = (await gateway(site, Fate()).load(namespace, name)).file.metadata
     objects = TableObjects(site.objects)
     files = []
+    contents = {id(table): _parquet(table) for table in tables}
     for table in tables:
         path = f"{folder or metadata['location']}/data/{site.ids.uuid()}.parquet"
-        content = io.BytesIO()
-        pq.write_table(table, content)
-        await objects.write(path, content.getvalue())
+        content = contents[id(table)]
+        await objects.write(path, content)
         files.append(
             {
                 "spec-id": metadata["default-spec-id"],
@@ -72,7 +72,7 @@ async def insert_into(
                 "file-path": path,
                 "file-format": "parquet",
                 "record-count": table.num_rows if rows is None else rows,
-                "file-size-in-bytes": len(content.getvalue()),
+                "file-size-in-bytes": len(content),
             }
         )
     snapshots = SnapshotFiles(objects)
@@ -82,3 +82,9 @@ async def insert_into(
     await snapshots.write(plan.objects)
     required = {"type": "assert-ref-snapshot-id", "ref": MAIN_BRANCH, "snapshot-id": head_of(metadata, MAIN_BRANCH)}
     return TableChange(namespace=namespace, name=name, requirements=[required], updates=[dict(i) for i in plan.updates])
+
+
+def _parquet(table: pa.Table) -> bytes:
+    content = io.BytesIO()
+    pq.write_table(table, content)
+    return content.getvalue()
