@@ -13,12 +13,14 @@ from lakestream.administration.catalog_listing import CatalogListing
 from lakestream.administration.groups import GroupAnswers, GroupLooks
 from lakestream.administration.sql.box import QueryLake, SqlBox
 from lakestream.administration.summary import Summaries
+from lakestream.administration.topics.adoptions import Adoptions
 from lakestream.administration.topics.changes import TopicChanges
 from lakestream.administration.topics.pages import TopicPages
 from lakestream.administration.topics.records import DECODED_BYTES_MAX, TopicRecords
 from lakestream.administration.topics.schemas import TopicSchemas
 from lakestream.administration.topics.table import TopicTableLooks
 from lakestream.administration.topics.values import RecordValues
+from lakestream.administration.topics.with_columns import TopicsWithColumns
 from lakestream.administration.traffic import Traffic
 from lakestream.administration.transactions import OpenTransactions
 from lakestream.broker.directory import Directory
@@ -28,6 +30,7 @@ from lakestream.broker.offsets import Offsets
 from lakestream.broker.topics import Topics
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.names.tables import TableCatalog
 from lakestream.contract.topic.growing import GrowingContracts
 from lakestream.contract.topic.registered import RegisteredWriters
 from lakestream.metadata.store import MetadataStore
@@ -49,6 +52,8 @@ CACHE_BYTES = 16 * 1024 * 1024
 class Desk:
     topics: TopicPages
     changes: TopicChanges
+    with_columns: TopicsWithColumns
+    adoptions: Adoptions
     records: TopicRecords
     tables: TopicTableLooks
     groups: GroupLooks
@@ -63,6 +68,7 @@ class Desk:
 def build_desk(
     administration: Administration,
     *,
+    tables: TableCatalog,
     store: MetadataStore,
     objects: ObjectStore,
     locations: TableObjects,
@@ -103,6 +109,8 @@ def build_desk(
     return Desk(
         topics=TopicPages(store, administration.overview, administration.processes, traffic),
         changes=TopicChanges(store, directory, topics),
+        with_columns=TopicsWithColumns(tables, directory, partitions_default),
+        adoptions=Adoptions(tables, directory, partitions_default),
         records=TopicRecords(store, reader, offsets, RecordValues(store, files, growing, threads), threads),
         tables=TopicTableLooks(store, locations, files),
         groups=GroupLooks(store, offsets, groups),

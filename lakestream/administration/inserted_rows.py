@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 
-from lakestream.catalog.spec.values import Metadata
+from lakestream.catalog.spec.values import Metadata, by_id
 from lakestream.catalog.strangers.appended_rows import FoundFile
+from lakestream.contract.columns.column import Column
+from lakestream.contract.columns.from_iceberg import columns_of
 from lakestream.contract.columns.layout import CannotFollow
-from lakestream.contract.columns.of_files import lacks_ids
+from lakestream.contract.columns.of_files import lacks_ids, unreadable_column
 from lakestream.contract.topic.topic_contract import CONTRACT_PROPERTY, TopicContract
 from lakestream.contract.values.composing import encoding_text
 from lakestream.model.errors import ObjectMissing
@@ -19,6 +21,8 @@ KEY = "lakestream.key"
 FOOTER_BYTES = 16 * 1024
 READS_MAX = 16
 """Footers that are read at once."""
+FILES_AT_ONCE = 1_000
+"""Files that wait for their turn to be read."""
 
 
 class InsertedRows:
@@ -35,10 +39,12 @@ class InsertedRows:
         except CannotFollow as error:
             raise InvalidTableChange(str(error)) from None
 
-    async def check(self, files: Sequence[FoundFile]) -> None:
-        await asyncio.gather(*map(self._check, files))
+    async def check(self, metadata: Metadata, files: Sequence[FoundFile]) -> None:
+        columns = _columns(metadata)
+        for at in range(0, len(files), FILES_AT_ONCE):
+            await asyncio.gather(*(self._check(columns, file) for file in files[at : at + FILES_AT_ONCE]))
 
-    async def _check(self, file: FoundFile) -> None:
+    async def _check(self, columns: Sequence[Column], file: FoundFile) -> None:
         async with self._reads:
             try:
                 footer = await parquet_metadata(self._objects, file.path, FOOTER_BYTES)
@@ -48,8 +54,20 @@ class InsertedRows:
                 raise InvalidTableChange(f"{file.path} does not exist: write it before the commit") from None
         if footer.num_rows != file.rows:
             raise InvalidTableChange(f"{file.path} has {footer.num_rows} rows, and {file.rows} by its manifest")
-        if lacks_ids(footer.schema.to_arrow_schema()):
+        fields = list(footer.schema.to_arrow_schema())
+        if (misfit := unreadable_column(columns, fields)) is not None:
+            raise InvalidTableChange(f"{file.path} cannot be read as the table: {misfit}")
+        if lacks_ids(fields):
             raise InvalidTableChange(
                 f"{file.path} has columns without field ids, so its rows cannot become records: write it with an "
                 "Iceberg writer, or INSERT its rows"
             )
+
+
+def _columns(metadata: Metadata) -> Sequence[Column]:
+    """Those of the contract, which may be more than the table shows; of the schema while there is no contract yet."""
+    text = (metadata.get("properties") or {}).get(CONTRACT_PROPERTY)
+    if text is not None:
+        return TopicContract.from_text(text).layout.columns
+    schema = by_id(metadata["schemas"], "schema-id", metadata["current-schema-id"]) or {"fields": []}
+    return columns_of(schema["fields"])

@@ -84,6 +84,7 @@ def _planned(asked: AskedTable) -> _Planned:
         columns = declared(asked.name, columns_of(asked.schema["fields"]), ValueFormat(config[VALUE_FORMAT]))
     except CannotFollow as error:
         raise InvalidTableChange(str(error)) from None
+    columns = columns.numbered_from(asked.next_column_id)
     fields: list[Json] = [iceberg_field(column) for column in columns.layout.columns]
     spec = TopicSpec(id=asked.topic, name=asked.name, partitions=_partitions(asked.properties), config=config)
     plan = TopicPlan(

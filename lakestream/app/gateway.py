@@ -24,6 +24,7 @@ from lakestream.app.table_roots import open_roots
 from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.console.pages import console_routes
 from lakestream.contract.registry.registry import Registry
@@ -184,8 +185,29 @@ def gateway_routes(
         no_pipeline=no_pipeline,
         merge_limits=limits_of_merges,
     )
+    followers = FollowingTables(store=store, threads=schema_threads)
+    registry = Registry(store=store.registry, threads=schema_threads, followers=followers)
+    writers = RegisteredWriters(store.registry, schema_threads)
+    tables = TableCatalog(
+        store=store.tables,
+        objects=locations,
+        files=files,
+        clock=clock,
+        ids=ids,
+        delete_topic=store.delete_topic,
+        branch_fields=branch_fields,
+        topic_planner=SqlTopics(registry, writers),
+        rows_as_records=InsertedRows(LocatedObjects(objects)),
+        columns_of_records=DeclaredColumns(
+            store=store,
+            altering=AlteringContracts(
+                store=store.registry, registry=registry, writers=writers, threads=schema_threads
+            ),
+        ),
+    )
     desk = build_desk(
         administration,
+        tables=tables,
         store=store,
         objects=objects,
         locations=locations,
@@ -200,26 +222,14 @@ def gateway_routes(
         lake=lake,
     )
     pages = GatewayPages(administration, brokers)
-    followers = FollowingTables(store=store, threads=schema_threads)
-    registry = Registry(store=store.registry, threads=schema_threads, followers=followers)
-    writers = RegisteredWriters(store.registry, schema_threads)
     catalog = catalog_routes(
         store=store.tables,
         objects=locations,
         files=files,
         clock=clock,
         ids=ids,
-        delete_topic=store.delete_topic,
-        branch_fields=branch_fields,
+        tables=tables,
         fresh_reads=administration.fresh_reads,
-        topic_planner=SqlTopics(registry, writers),
-        rows_as_records=InsertedRows(LocatedObjects(objects)),
-        columns_of_records=DeclaredColumns(
-            store=store,
-            altering=AlteringContracts(
-                store=store.registry, registry=registry, writers=writers, threads=schema_threads
-            ),
-        ),
     )
     return [
         *health_routes(pages.states, pages.metrics, dispensable=[PIPELINE]),

@@ -10,6 +10,7 @@ EXAMPLES = {
     "topic describe": "lakestream topic describe orders",
     "topic alter": "lakestream topic alter orders -c retention.ms=86400000",
     "topic delete": "lakestream topic delete orders",
+    "adopt": "lakestream adopt sales.orders --partitions 3 --from now",
     "group list": "lakestream group list",
     "group describe": "lakestream group describe billing",
     "group reset": "lakestream group reset billing --topic orders --to earliest --dry-run",

@@ -28,6 +28,7 @@ COMMANDS = (
     "gateway",
     "pipeline",
     "topic",
+    "adopt",
     "group",
     "transaction",
     "produce",

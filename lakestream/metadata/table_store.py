@@ -79,10 +79,10 @@ class TableStore(Protocol):
 
     async def move_tables(self, moves: Sequence[PointerMove], *, receipt: RequestReceipt | None = None) -> None:
         """Create tables, with the topics that they make, move pointers, and register the schemas that these changes
-        bring: all of them, or none. Raises CommitConflict if a pointer is not where it was expected, or if a schema has
-        to be judged again, TableExists if a new table's name is taken, UnknownNamespace if its
-        namespace does not exist, TopicExists if there is a topic of a new one's name, UnknownTopicId if a table's topic
-        is gone."""
+        bring: all of them, or none. A move with a new topic makes an ordinary table that topic's. Raises CommitConflict
+        if a pointer is not where it was expected, or if a schema has to be judged again, TableExists if a new table's
+        name is taken, UnknownNamespace if its namespace does not exist, TopicExists if there is a topic of a new one's
+        name, UnknownTopicId if a table's topic is gone."""
         ...
 
     async def replace_table(

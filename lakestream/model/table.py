@@ -77,7 +77,7 @@ class PointerMove:
     pointer: TablePointer
     expected_location: str | None
     new_topic: TopicSpec | None = None
-    """The topic that is created with the table, if the table makes one."""
+    """The topic that begins with this move: with the table if the table is created, or as an ordinary table's."""
     appended: tuple[AppendedFile, ...] = ()
     """Files that become records of the table's topic in the same transaction."""
     registered: ForeseenVersion | None = None

@@ -14,6 +14,7 @@ from lakestream.catalog.files.locations import plain_location
 from lakestream.catalog.manifests.entries import Status
 
 _POSITION_DELETES = 1
+_EQUALITY_DELETES = 2
 _FILE_PATH_ID = 2_147_483_546
 """The field id of `file_path` in files of position deletes, by Iceberg's specification."""
 
@@ -33,6 +34,13 @@ def deleted_rows(entries: Iterable[Mapping[str, Any]]) -> list[DeletedRows]:
     """`entries` are the rows of a delete manifest."""
     living = (entry["data_file"] for entry in entries if entry["status"] != Status.DELETED)
     return [_deleted_by(file) for file in living]
+
+
+def deletes_by_value(entries: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether one of them deletes rows by their values (equality deletes)."""
+    return any(
+        entry["data_file"]["content"] == _EQUALITY_DELETES and entry["status"] != Status.DELETED for entry in entries
+    )
 
 
 def _deleted_by(file: Mapping[str, Any]) -> DeletedRows:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from lakestream.catalog.commits.deleted_rows import DeletedRows, deleted_rows
+from lakestream.catalog.commits.deleted_rows import DeletedRows, deleted_rows, deletes_by_value
 from lakestream.catalog.commits.rolling import living, manifests_to_roll
 from lakestream.catalog.commits.table_state import NewObject, TableState, has_lineage, head_of
 from lakestream.catalog.files.locations import TableObjects
@@ -64,10 +64,17 @@ class SnapshotFiles:
 
     async def deleted_rows(self, metadata: Metadata, ref: str) -> list[DeletedRows]:
         """What the delete manifests of the branch's head say. Raises DamagedTable."""
+        return deleted_rows(await self._delete_entries(metadata, ref))
+
+    async def deletes_by_value(self, metadata: Metadata, ref: str) -> bool:
+        """Whether the branch's head has equality deletes. Raises DamagedTable."""
+        return deletes_by_value(await self._delete_entries(metadata, ref))
+
+    async def _delete_entries(self, metadata: Metadata, ref: str) -> list[Json]:
         head = head_of(metadata, ref)
         rows = [] if head is None else await self.manifest_list(metadata, head)
         paths = [row["manifest_path"] for row in rows if row["content"] == Content.DELETES]
-        return [found for path in paths for found in deleted_rows(avro_rows(await self._objects.read(path), path))]
+        return [entry for path in paths for entry in avro_rows(await self._objects.read(path), path)]
 
     async def live_paths(self, metadata: Metadata, row: ManifestFile) -> list[str]:
         """The files that a manifest brings into its snapshots, data and deletes."""

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from lakestream.catalog.commits.log_spec import log_spec_id
 from lakestream.catalog.commits.rolling import live_rows, living, manifests_to_roll, rolled_row
 from lakestream.catalog.commits.summaries import append_summary, totals_after
 from lakestream.catalog.commits.table_state import CommitPlan, NewObject, TableState, has_lineage, head_of
@@ -177,9 +178,10 @@ class Planning:
 
     def new_manifests(self, files: Sequence[DataFile], snapshot_id: int) -> list[ManifestFile]:
         """One manifest for each partition spec among the files; usually there is one."""
+        own_spec = log_spec_id(self.state.metadata) or 0
         by_spec: dict[int, list[DataFile]] = {}
         for file in files:
-            by_spec.setdefault(file.get("spec-id", 0), []).append(file)
+            by_spec.setdefault(file.get("spec-id", own_spec), []).append(file)
         return [self._new_manifest(spec_id, own, snapshot_id) for spec_id, own in by_spec.items()]
 
     def _new_manifest(self, spec_id: int, files: Sequence[DataFile], snapshot_id: int) -> ManifestFile:

@@ -59,6 +59,8 @@ class AskedTable:
     topic: TopicId
     schema: Json
     properties: Mapping[str, str]
+    next_column_id: int = 1
+    """Ids below it were given to columns of the table, even if it has them no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ import structlog
 
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles, encode_metadata
+from lakestream.catalog.names.adopting import AdoptedTable, Adopting, Adoption
 from lakestream.catalog.names.lookup import TableNames
 from lakestream.catalog.names.new_topics import NewTopics, TopicPlanner
 from lakestream.catalog.names.preparing import Prepared, Preparing, check_locations, creation_of
@@ -94,6 +95,17 @@ class TableCatalog:
                 clock=clock,
                 ids=ids,
             )
+        self._adopting = None
+        if topic_planner is not None and appending is not None:
+            self._adopting = Adopting(
+                names=self._names,
+                objects=objects,
+                files=files,
+                planner=topic_planner,
+                appending=appending,
+                clock=clock,
+                ids=ids,
+            )
         self._preparing = Preparing(
             names=self._names,
             objects=objects,
@@ -126,13 +138,17 @@ class TableCatalog:
 
     # --- changing ------------------------------------------------------------------------------
 
-    async def stage(self, namespace: Namespace, request: Json) -> Metadata:
-        """The initial metadata of a table. Nothing is kept: the commit that creates the table contains it."""
+    async def planned(self, namespace: Namespace, request: Json) -> Metadata:
+        """The initial metadata that the table would have. Raises what `create` raises for the request."""
         name = checked_name(request.get("name"))
         await self._preparing.check_free(namespace, name)
         metadata = await self._new(namespace, request)
-        if (topics := await self._preparing.new_topics_in(namespace)) is not None:
-            metadata = await topics.staged(namespace, name, metadata)
+        topics = await self._preparing.new_topics_in(namespace)
+        return metadata if topics is None else await topics.staged(namespace, name, metadata)
+
+    async def stage(self, namespace: Namespace, request: Json) -> Metadata:
+        """The initial metadata of a table. Nothing is kept: the commit that creates the table contains it."""
+        metadata = await self.planned(namespace, request)
         await self._objects.make_folder(f"{metadata['location']}/metadata")
         return metadata
 
@@ -196,6 +212,27 @@ class TableCatalog:
             break
         return [await self._files.read(location) for location in locations]
 
+    async def planned_adoption(self, asked: Adoption) -> AdoptedTable:
+        """What `adopt` would make. It may still be refused for what is in single files."""
+        return await self._adopter().planned(asked)
+
+    async def adopt(self, asked: Adoption) -> AdoptedTable:
+        """Make an ordinary table the table of a new topic. Raises what `Adopting.prepare` raises, and TopicExists."""
+        for attempt in range(1, COMMIT_ATTEMPTS_MAX + 1):
+            prepared, adopted = await self._adopter().prepare(asked)
+            try:
+                await self._store.move_tables([prepared.move])
+            except Conflict as error:
+                await self._preparing.abandon([prepared])
+                if attempt == COMMIT_ATTEMPTS_MAX or not isinstance(error, CommitConflict):
+                    raise
+                continue
+            if prepared.move.expected_location is not None:
+                self._files.forget(prepared.move.expected_location)
+            await self._drop_superfluous([prepared])
+            break
+        return adopted
+
     async def rename(
         self, source: tuple[Namespace, str], target: tuple[Namespace, str], *, once: Once | None = None
     ) -> None:
@@ -231,6 +268,11 @@ class TableCatalog:
         if folder is not None:
             await self._objects.delete_below(folder)
             await self._objects.delete_below(self._objects.log_folder(pointer.id))
+
+    def _adopter(self) -> Adopting:
+        if self._adopting is None:
+            raise Guarded("this catalog makes no topics of tables")
+        return self._adopting
 
     # --- one step each -------------------------------------------------------------------------
 

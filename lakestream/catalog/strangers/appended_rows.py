@@ -19,7 +19,7 @@ from lakestream.catalog.commits.snapshots import append_manifests, ref_update
 from lakestream.catalog.commits.table_state import head_of
 from lakestream.catalog.files.commit_names import CommitNames
 from lakestream.catalog.files.locations import TableObjects
-from lakestream.catalog.manifests.entries import EntryFormat, ManifestFile, Status
+from lakestream.catalog.manifests.entries import EntryFormat, ManifestFile, Status, settled_entries
 from lakestream.catalog.manifests.manifests import Content
 from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.values import Json, Metadata, whole_number
@@ -48,8 +48,9 @@ class RowsAsRecords(Protocol):
         """The text that describes it for the table as it is now. Raises InvalidTableChange."""
         ...
 
-    async def check(self, files: Sequence[FoundFile]) -> None:
-        """Raises InvalidTableChange if a file is not Parquet with field ids, or has other rows than it should."""
+    async def check(self, metadata: Metadata, files: Sequence[FoundFile]) -> None:
+        """Raises InvalidTableChange if a file is not Parquet with field ids, has other rows than it should, or holds a
+        column in a type that the table's column cannot be read from."""
         ...
 
 
@@ -89,10 +90,29 @@ class AppendingEngines:
         _check_on_main(changed, appends)
         added = [(snapshot, await self._added(changed, snapshot)) for snapshot in appends]
         found = [file for _, rows in added for file in await self._files(changed, rows)]
-        await self._check(pointer, found)
-        files = await self._as_records(pointer, changed, found)
+        await self.check(pointer, changed, found)
+        files = await self.as_records(pointer, changed, found)
         moved, objects = await self._on_log(pointer, base, changed, added, version=version, now_ms=now_ms)
         return AppendedRows(metadata=moved, files=files, partition=_partition(appends), written=objects)
+
+    async def present(self, metadata: Metadata) -> list[FoundFile]:
+        """The files of `main`, those of the oldest commit first. Raises Guarded if rows in them are deleted."""
+        head = head_of(metadata, MAIN_BRANCH)
+        rows = [] if head is None else await self._snapshots.manifest_list(metadata, head)
+        if await self._snapshots.deleted_rows(metadata, MAIN_BRANCH):
+            raise Guarded(
+                "some of the table's rows are deleted by delete files, and such rows must not become records: rewrite "
+                "the files first (Spark: CALL system.rewrite_data_files(table => '...', options => "
+                "map('delete-file-threshold', '1'))), or begin with the rows that come from now on"
+            )
+        found: list[tuple[int, FoundFile]] = []
+        for row in rows:
+            format = EntryFormat(metadata, row["partition_spec_id"])
+            found += [
+                (entry.sequence_number or 0, FoundFile(entry.path, entry.rows, format.file_bytes(entry)))
+                for entry in settled_entries(await self._snapshots.entries(metadata, row), row)
+            ]
+        return [file for _, file in sorted(found, key=lambda one: one[0])]
 
     async def _added(self, changed: Metadata, snapshot: Json) -> list[ManifestFile]:
         """The manifests that the snapshot added."""
@@ -117,13 +137,15 @@ class AppendingEngines:
             ]
         return found
 
-    async def _check(self, pointer: TablePointer, files: Sequence[FoundFile]) -> None:
+    async def check(self, pointer: TablePointer, metadata: Metadata, files: Sequence[FoundFile]) -> None:
+        """Check that rows of these files can become records. Raises Guarded, InvalidTableChange."""
         if len(files) > FILES_MAX:
             raise InvalidTableChange(
-                f"the append has {len(files):,} files, more than {FILES_MAX:,}: append fewer at once"
+                f"{len(files):,} files would become records at once, more than {FILES_MAX:,}: append fewer at once, or "
+                "rewrite them into larger ones first"
             )
         if len({file.path for file in files}) != len(files):
-            raise InvalidTableChange("the append has a file twice: its rows would be two records each")
+            raise InvalidTableChange("a file is there twice: its rows would be two records each")
         own = (self._objects.table_location(pointer.id),)
         for file in files:
             if not self._objects.is_below(file.path, own):
@@ -131,11 +153,12 @@ class AppendingEngines:
                     f"{file.path} lies outside of the table's own folder, and may be changed or deleted by others: "
                     "INSERT its rows instead of adding the file"
                 )
-        await self._records.check(files)
+        await self._records.check(metadata, files)
 
-    async def _as_records(
+    async def as_records(
         self, pointer: TablePointer, changed: Metadata, files: Sequence[FoundFile]
     ) -> tuple[AppendedFile, ...]:
+        """Writes how they become records. Raises InvalidTableChange if the table's contract has no such way."""
         text = self._records.encoding(changed).encode()
         location = f"{self._objects.log_folder(pointer.id)}/encodings/{hashlib.sha256(text).hexdigest()}.json"
         with suppress(ObjectExists):  # rows of an earlier append become records in the same way

@@ -6,6 +6,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from lakestream.catalog.commits.log_spec import log_spec_id
 from lakestream.catalog.spec.updates.draft import LAST_ADDED
 from lakestream.catalog.spec.values import (
     Json,
@@ -33,7 +34,6 @@ CATALOGS_PROPERTIES = ("write.metadata.path", "encryption.key-id")
 SIDE_REF_START = "lakestream-"
 """Refs that exist for a while, as the side branch of a rebuild (catalog/topic/rebuilding.py)."""
 _EQUALITY_DELETES = ("added-equality-deletes", "added-equality-delete-files")
-_LOG_SPEC_ID = 0
 
 Rule = Callable[[Metadata, Json], str | None]
 """Returns the reason to refuse the update, or None."""
@@ -178,9 +178,8 @@ def _schema_with_system_columns(metadata: Metadata, update: Json) -> str | None:
 
 
 def _not_the_logs_spec(metadata: Metadata, update: Json) -> str | None:
-    if _LOG_SPEC_ID in wanted_ids(update, "spec-ids"):
-        return f"the log's files have partition spec {_LOG_SPEC_ID}"
-    return None
+    log_spec = log_spec_id(metadata)
+    return f"the log's files have partition spec {log_spec}" if log_spec in wanted_ids(update, "spec-ids") else None
 
 
 RULES: dict[str, Rule] = {

@@ -9,16 +9,24 @@ from lakestream.cli.failures import CommandFailed
 from lakestream.settings.address import Address
 
 STATUS_PATH = "/admin/status"
+TOPICS_PATH = "/admin/topics"
 CATALOG_PATH = "/iceberg"
 ANSWER_SECONDS_MAX = 30.0
 UNLISTED = {"X-Lakestream-Unlisted": "show"}
 """Asks the catalog for tables that it does not list as well."""
 
 
-def ask_gateway(address: Address, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None) -> Any:
+def ask_gateway(
+    address: Address,
+    path: str,
+    body: Any = None,
+    *,
+    headers: Mapping[str, str] | None = None,
+    seconds_max: float = ANSWER_SECONDS_MAX,
+) -> Any:
     """A POST if there is a body, else a GET."""
     # Connect directly, not through a proxy that the environment may name.
-    connection = http.client.HTTPConnection(address.host, address.port, timeout=ANSWER_SECONDS_MAX)
+    connection = http.client.HTTPConnection(address.host, address.port, timeout=seconds_max)
     try:
         content = None if body is None else json.dumps(body)
         connection.request("GET" if body is None else "POST", path, content, dict(headers or {}))

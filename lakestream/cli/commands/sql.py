@@ -3,6 +3,7 @@
 lakestream sql "SELECT count(*) FROM orders"
 lakestream sql "SELECT __offset, __value FROM orders LIMIT 5" --json
 lakestream sql "SELECT * FROM streams.orders.snapshots" --engine spark
+lakestream sql "CREATE TABLE orders (id BIGINT, sku VARCHAR)"      makes the topic `orders` and its table
 
 Both engines find the tables as any other engine would: through the gateway's catalog. It is attached as `lake`, and
 unqualified names mean the topics' tables. The command imports an engine only when it needs it: `--help` waits for none
@@ -21,6 +22,7 @@ import typer
 from lakestream.administration.sql.duckdb_secret import secret_statement
 from lakestream.cli.client.gateway_client import CATALOG_PATH, ask_gateway
 from lakestream.cli.client.table_wait import wait_for_table
+from lakestream.cli.engines.sql_effects import effect_of, told
 from lakestream.cli.failures import MissingTable, WrongUse
 from lakestream.cli.options import Config, Http, SetValues, http_address, loaded_settings
 from lakestream.cli.output import say
@@ -76,6 +78,8 @@ def sql(
         if not wait_for_table(address, missing.name):
             raise
         _show(ask, show)
+    if (effect := effect_of(query)) is not None and (sentence := told(address, effect)) is not None:
+        say(sentence)
 
 
 def _show(ask: Callable[[], AbstractContextManager[Any]], show: Callable[[Any], None]) -> None:

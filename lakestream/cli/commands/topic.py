@@ -1,10 +1,12 @@
 """lakestream topic: create, list, describe, alter, delete."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from lakestream.cli.client import kafka_admin
+from lakestream.cli.client.gateway_client import TOPICS_PATH, ask_gateway
 from lakestream.cli.client.kafka_client import KafkaClient
 from lakestream.cli.client.topic_table import table_of_topic
 from lakestream.cli.failures import WrongUse
@@ -12,10 +14,19 @@ from lakestream.cli.options import AsJson, Config, Http, Kafka, SetValues, http_
 from lakestream.cli.output import print_json, print_table, say
 from lakestream.model.configs.profile import DEFAULT_PROFILE, PROFILE, Profile
 from lakestream.model.configs.topic_config import drops_its_table
-from lakestream.model.configs.value_configs import waiver
+from lakestream.model.configs.value_configs import VALUE_FORMAT, waiver
 from lakestream.model.configs.without_effect import NO_EFFECT
 
 app = typer.Typer(no_args_is_help=True, help="Create, list, describe, alter and delete topics.")
+
+
+class DeclaredFormat(StrEnum):
+    """Formats of values that carry declared columns."""
+
+    JSON = "json"
+    AVRO = "avro"
+    PROTOBUF = "protobuf"
+
 
 Name = Annotated[str, typer.Argument(metavar="TOPIC", help="The topic's name.")]
 Configs = Annotated[
@@ -38,18 +49,48 @@ def create(
             help="How soon records are durable, and at what cost: fast or diskless.", show_default=DEFAULT_PROFILE.value
         ),
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Declared columns, as in CREATE TABLE: 'id bigint, sku string, tags array<string>'.",
+            show_default=False,
+        ),
+    ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(metavar="NAMESPACE.TABLE", help="Declare the columns of this table.", show_default=False),
+    ] = None,
+    format: Annotated[
+        DeclaredFormat | None,
+        typer.Option(help="The format of values with declared columns.", show_default=DeclaredFormat.JSON.value),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column with the keys of inserted rows.", show_default=False),
+    ] = None,
     configs: Configs = None,
     kafka: Kafka = None,
+    http: Http = None,
     as_json: AsJson = False,
     config: Config = None,
     values: SetValues = None,
 ) -> None:
-    """Create a topic."""
+    """Create a topic, with declared columns or without."""
     given = dict(map(pair, configs or []))
-    if profile is not None:
-        if given.get(PROFILE, profile) != profile:
-            raise WrongUse(f"--profile says {profile} and --topic-config says {given[PROFILE]}: choose one")
-        given[PROFILE] = profile.value
+    for option, set_by_it, value in (("--profile", PROFILE, profile), ("--format", VALUE_FORMAT, format)):
+        if value is not None:
+            if given.get(set_by_it, value) != value:
+                raise WrongUse(f"{option} says {value} and --topic-config says {given[set_by_it]}: choose one")
+            given[set_by_it] = value.value
+    if columns is not None or like is not None:
+        body = {"name": name, "columns": columns, "like": like, "key": key, "partitions": partitions, "config": given}
+        done = ask_gateway(http_address(config, values, http), TOPICS_PATH, body)
+        _done(as_json, topic=name, done="created")
+        for sentence in [] if as_json else done["consequences"]:
+            say(sentence)
+        return
+    if key is not None or format is not None:
+        raise WrongUse("--key and --format are for topics with declared columns: give --columns or --like")
     with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
         kafka_admin.create_topic(client, name, partitions, given)
     _say_what_is_waived(given)

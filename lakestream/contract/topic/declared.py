@@ -7,6 +7,7 @@ Values that do not fit the columns are set aside, as with every declared format.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from lakestream.contract.columns.column import Column
@@ -30,6 +31,10 @@ class Declared(NamedTuple):
     layout: Layout
     schema: Submitted | None
     """The schema to register; None for JSON, which the columns alone describe."""
+
+    def numbered_from(self, next_id: int) -> "Declared":
+        """New columns get ids from here on."""
+        return self._replace(layout=replace(self.layout, next_id=max(self.layout.next_id, next_id)))
 
 
 def declared(record: str, columns: Sequence[Column], format: ValueFormat) -> Declared:

@@ -154,8 +154,10 @@ class TableVerbs(Verbs):
         for move in sorted(moves, key=lambda move: move.pointer.id):
             if move.expected_location is None:
                 yield from _insert(move.pointer)
-            else:
+            elif move.new_topic is None:
                 yield from _move(move.pointer, move.expected_location)
+            else:
+                yield from _adopt(move.pointer, move.expected_location)
 
     @transacts
     def replace_table(
@@ -302,6 +304,25 @@ def _move(pointer: TablePointer, expected: str) -> Steps[None]:
         expected=expected,
     )
     if moved == 0:
+        raise table_moved(pointer)
+
+
+def _adopt(pointer: TablePointer, expected: str) -> Steps[None]:
+    """Make an ordinary table the table of a new topic. It must still have its name, which is the topic's."""
+    adopted = yield from changed(
+        "UPDATE lake_table SET metadata_location = :location, kind = :kind, topic_id = :topic, changed_ms = now_ms()"
+        " WHERE id = :id AND metadata_location = :expected AND kind = :ordinary"
+        " AND namespace = :namespace AND name = :name",
+        location=pointer.metadata_location,
+        kind=pointer.kind.value,
+        topic=pointer.topic,
+        id=pointer.id,
+        expected=expected,
+        ordinary=TableKind.ORDINARY.value,
+        namespace=joined(pointer.namespace),
+        name=pointer.name,
+    )
+    if adopted == 0:
         raise table_moved(pointer)
 
 

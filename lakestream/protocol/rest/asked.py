@@ -27,6 +27,30 @@ def asked_object(body: bytes, known: Set[str], *, like: str) -> dict[str, Any]:
     return found
 
 
+def asked_text(asked: dict[str, Any], name: str) -> str | None:
+    """A text of the object; None if it is missing. Raises InvalidRequest."""
+    found = asked.get(name)
+    if found is not None and (not isinstance(found, str) or not found):
+        raise InvalidRequest(f"'{name}' is a text")
+    return found
+
+
+def asked_whole_number(asked: dict[str, Any], name: str) -> int | None:
+    """A whole number of the object; None if it is missing. Raises InvalidRequest."""
+    found = asked.get(name)
+    if found is not None and type(found) is not int:
+        raise InvalidRequest(f"'{name}' is a whole number")
+    return found
+
+
+def asked_texts(asked: dict[str, Any], name: str) -> dict[str, str | None]:
+    """An object of texts; null takes what it names back to its default. Raises InvalidRequest."""
+    found = asked.get(name) or {}
+    if not isinstance(found, dict) or not all(isinstance(one, str | None) for one in found.values()):
+        raise InvalidRequest(f"'{name}' is an object of texts; null takes one back to its default")
+    return found
+
+
 def asked_page(request: Request) -> int:
     return asked_number(request, "page") or 1
 

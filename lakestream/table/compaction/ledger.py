@@ -73,7 +73,6 @@ def files_by_branch(results: Sequence[TaskResult]) -> dict[str, list[DataFile]]:
 def data_file(file: FileDescriptor) -> DataFile:
     """The file in the catalog's form."""
     return {
-        "spec-id": 0,
         "content": "data",
         "file-path": file.path,
         "file-format": "parquet",

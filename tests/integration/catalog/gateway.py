@@ -21,6 +21,7 @@ from lakestream.administration.fresh_reads import FreshReads
 from lakestream.app.table_roots import open_roots
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
@@ -87,14 +88,23 @@ async def _serve(
     await store.tables.create_namespace(STREAMS, {})
     others = await open_roots(roots, objects, clock=clock, ids=ids, threads=threads, options={})
     table_objects = TableObjects(objects, other_roots=others)
-    routes = catalog_routes(
+    files = MetadataFiles(table_objects, ids=ids)
+    tables = TableCatalog(
         store=store.tables,
         objects=table_objects,
-        files=MetadataFiles(table_objects, ids=ids),
+        files=files,
         clock=clock,
         ids=ids,
         delete_topic=store.delete_topic,
         branch_fields=branch_fields,
+    )
+    routes = catalog_routes(
+        store=store.tables,
+        objects=table_objects,
+        files=files,
+        clock=clock,
+        ids=ids,
+        tables=tables,
         fresh_reads=FreshReads(store.jobs, clock),
     )
     server = HttpServer(Starlette(routes=[Mount(CATALOG_PATH, routes=routes)]), "127.0.0.1", 0)

@@ -30,6 +30,7 @@ from lakestream.broker.broker import Broker, BrokerLimits
 from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.topic.merge_plan import MergeLimits
 from lakestream.contract.registry.registry import Registry
 from lakestream.contract.topic.altering.contract import AlteringContracts
@@ -232,7 +233,7 @@ class RunningLake:
             files = MetadataFiles(locations, ids=ids)
             registry = Registry(store=self.store.registry, threads=threads)
             writers = RegisteredWriters(self.store.registry, threads)
-            catalog = catalog_routes(
+            tables = TableCatalog(
                 store=self.store.tables,
                 objects=locations,
                 files=files,
@@ -240,7 +241,6 @@ class RunningLake:
                 ids=ids,
                 delete_topic=self.store.delete_topic,
                 branch_fields=branch_fields,
-                fresh_reads=FreshReads(self.store.jobs, clock),
                 topic_planner=SqlTopics(registry, writers),
                 rows_as_records=InsertedRows(LocatedObjects(objects)),
                 columns_of_records=DeclaredColumns(
@@ -249,6 +249,15 @@ class RunningLake:
                         store=self.store.registry, registry=registry, writers=writers, threads=threads
                     ),
                 ),
+            )
+            catalog = catalog_routes(
+                store=self.store.tables,
+                objects=locations,
+                files=files,
+                clock=clock,
+                ids=ids,
+                tables=tables,
+                fresh_reads=FreshReads(self.store.jobs, clock),
             )
             brokers = BrokerPages()
             stack.push_async_callback(brokers.close)

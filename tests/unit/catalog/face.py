@@ -12,6 +12,7 @@ from starlette.routing import Mount
 from lakestream.administration.fresh_reads import FreshReads
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
+from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.spec.values import Json
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.catalog.topic.topic_table import TopicTableSpec
@@ -82,14 +83,23 @@ async def _play(scenario: Callable[[Face], Coroutine[Any, Any, None]]) -> None:
     store = await open_store("sqlite:///:memory:", clock=clock, ids=ids, one_thread=lambda name: InlineThreads())
     await store.tables.create_namespace(STREAMS, {})
     table_objects = TableObjects(objects)
-    routes = catalog_routes(
+    files = MetadataFiles(table_objects, ids=ids)
+    tables = TableCatalog(
         store=store.tables,
         objects=table_objects,
-        files=MetadataFiles(table_objects, ids=ids),
+        files=files,
         clock=clock,
         ids=ids,
         delete_topic=store.delete_topic,
         branch_fields=lambda metadata: SYSTEM_FIELDS,
+    )
+    routes = catalog_routes(
+        store=store.tables,
+        objects=table_objects,
+        files=files,
+        clock=clock,
+        ids=ids,
+        tables=tables,
         fresh_reads=FreshReads(store.jobs, clock),
     )
     app = Starlette(routes=[Mount("/iceberg", routes=routes)])

@@ -237,7 +237,8 @@ class Site:
 
     async def pointer(self, topic: Topic) -> TablePointer:
         """To its table, also when the topic is gone."""
-        pointer = await self.store.tables.table_with_id(derived_uuid(topic.id.hex()))
+        pointer = await self.store.tables.table_of_topic(topic.id)
+        pointer = pointer or await self.store.tables.table_with_id(derived_uuid(topic.id.hex()))
         assert pointer is not None
         return pointer
 

@@ -3,7 +3,7 @@
 GET /v1/config names every endpoint that is served, so that clients do not try others.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -11,15 +11,11 @@ from starlette.responses import JSONResponse, Response
 from lakestream.administration.fresh_reads import FreshReads
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
-from lakestream.catalog.names.new_topics import TopicPlanner
-from lakestream.catalog.names.tables import BranchFields, TableCatalog
+from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.names.views import ViewCatalog
-from lakestream.catalog.strangers.altered_columns import ColumnsOfRecords
-from lakestream.catalog.strangers.appended_rows import RowsAsRecords
 from lakestream.metadata.table_store import TableStore
 from lakestream.model.access import ANYONE
 from lakestream.model.table_errors import UnknownNamespace
-from lakestream.model.topic import TopicId
 from lakestream.protocol.rest.catalog.endpoint import IDEMPOTENCY_KEY_LIFETIME, Endpoints
 from lakestream.protocol.rest.catalog.errors import RestError, error_answer, error_response
 from lakestream.protocol.rest.catalog.namespaces import NamespaceRoutes
@@ -42,29 +38,11 @@ def catalog_routes(
     files: MetadataFiles,
     clock: Clock,
     ids: Ids,
-    delete_topic: Callable[[TopicId], Awaitable[None]],
-    branch_fields: BranchFields,
+    tables: TableCatalog,
     fresh_reads: FreshReads,
-    topic_planner: TopicPlanner | None = None,
-    rows_as_records: RowsAsRecords | None = None,
-    columns_of_records: ColumnsOfRecords | None = None,
 ) -> list[AccessRoute]:
-    """All routes below CATALOG_PATH. `files` belongs to the whole process, so that it caches metadata once.
-    `branch_fields`: the columns that `<table>__log` shows in addition to the table's own. `topic_planner`,
-    `rows_as_records`, `columns_of_records`: see TableCatalog."""
+    """All routes below CATALOG_PATH. `files` belongs to the whole process, so that it caches metadata once."""
     endpoints = Endpoints(store=store, files=files)
-    tables = TableCatalog(
-        store=store,
-        objects=objects,
-        files=files,
-        clock=clock,
-        ids=ids,
-        delete_topic=delete_topic,
-        branch_fields=branch_fields,
-        topic_planner=topic_planner,
-        rows_as_records=rows_as_records,
-        columns_of_records=columns_of_records,
-    )
     views = ViewCatalog(store=store, objects=objects, files=files, clock=clock, ids=ids)
     served = [
         *NamespaceRoutes(store, endpoints).routes(),

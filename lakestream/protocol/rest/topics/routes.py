@@ -2,6 +2,9 @@
 
 GET    /admin/topics?search=&page=          a page of topics
 POST   /admin/topics                        {"name": "orders", "partitions": 3, "config": {}, "dry_run": true}
+       with columns, as CREATE TABLE does   {"name": "orders", "columns": "id bigint, sku string", "key": "sku"}
+       with the columns of a table          {"name": "orders", "like": "sales.orders"}
+POST   /admin/adopt                         {"table": "sales.orders", "from": "now"}: see adoption.py
 GET    /admin/topics/{name}                 one, with its configs and their meaning
 PATCH  /admin/topics/{name}                 {"partitions": 6, "config": {"retention.ms": "1000", "x": null}, "dry_run"}
 DELETE /admin/topics/{name}?dry_run=true
@@ -22,13 +25,15 @@ from starlette.responses import Response
 from lakestream.administration.desk import Desk
 from lakestream.administration.topics.changes import TopicAlteration
 from lakestream.administration.topics.pages import TopicLine
+from lakestream.administration.topics.with_columns import NewColumns
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.configs.topic_config import TOPIC_CONFIGS
 from lakestream.model.errors import InvalidRequest
 from lakestream.protocol.rest.admin import topic_json
 from lakestream.protocol.rest.answers import answered
-from lakestream.protocol.rest.asked import asked_object, asked_page
+from lakestream.protocol.rest.asked import asked_object, asked_page, asked_text, asked_texts, asked_whole_number
 from lakestream.protocol.rest.routing import AccessRoute
+from lakestream.protocol.rest.topics.adoption import adoption_route
 from lakestream.protocol.rest.topics.records import LOOK_AT_RECORDS, records_page
 
 PATH = "/admin/topics"
@@ -36,6 +41,10 @@ FIND_TOPICS = (Need(Operation.DESCRIBE, ResourceType.TOPIC, scope="each that is 
 LOOK_AT_TOPIC = (Need(Operation.DESCRIBE, ResourceType.TOPIC),)
 LOOK_AT_TOPIC_WITH_CONFIGS = (*LOOK_AT_TOPIC, Need(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC))
 CREATE_TOPIC = (Need(Operation.CREATE, ResourceType.TOPIC, or_else=Need(Operation.CREATE, ResourceType.CLUSTER)),)
+CREATE_TOPIC_LIKE_TABLE = (
+    *CREATE_TOPIC,
+    Need(Operation.READ, ResourceType.TABLE, scope="the one whose columns are copied, if any"),
+)
 ALTER_TOPIC = (
     Need(Operation.ALTER, ResourceType.TOPIC, scope="to add partitions"),
     Need(Operation.ALTER_CONFIGS, ResourceType.TOPIC, scope="to change configs"),
@@ -48,7 +57,8 @@ def topic_routes(desk: Desk) -> list[AccessRoute]:
     one = PATH + "/{name}"
     return [
         AccessRoute(PATH, faces.find, needs=FIND_TOPICS),
-        AccessRoute(PATH, faces.create, needs=CREATE_TOPIC, methods=["POST"]),
+        AccessRoute(PATH, faces.create, needs=CREATE_TOPIC_LIKE_TABLE, methods=["POST"]),
+        adoption_route(desk.adoptions),
         AccessRoute(one, faces.look, needs=LOOK_AT_TOPIC_WITH_CONFIGS),
         AccessRoute(one, faces.alter, needs=ALTER_TOPIC, methods=["PATCH"]),
         AccessRoute(one, faces.delete, needs=DELETE_TOPIC, methods=["DELETE"]),
@@ -120,18 +130,29 @@ class _Faces:
         }
 
     async def _created(self, body: bytes) -> dict[str, Any]:
-        asked = asked_object(body, {"name", "partitions", "config", "dry_run"}, like='{"name": "orders"}')
-        name, dry_run = asked.get("name"), asked.get("dry_run") is True
-        if not isinstance(name, str):
+        known = {"name", "partitions", "config", "columns", "like", "key", "dry_run"}
+        asked = asked_object(body, known, like='{"name": "orders"}')
+        name, dry_run = asked_text(asked, "name"), asked.get("dry_run") is True
+        if name is None:
             raise InvalidRequest("'name' is the topic's name")
-        config = {key: value for key, value in _config(asked).items() if value is not None}
-        said = await self._desk.changes.create(name, partitions=_partitions(asked), config=config, dry_run=dry_run)
+        partitions = asked_whole_number(asked, "partitions")
+        config = {key: value for key, value in asked_texts(asked, "config").items() if value is not None}
+        columns, like, key = (asked_text(asked, one) for one in ("columns", "like", "key"))
+        if columns is None and like is None:
+            if key is not None:
+                raise InvalidRequest("'key' names one of the topic's columns: name 'columns' as well, or 'like'")
+            said = await self._desk.changes.create(name, partitions=partitions, config=config, dry_run=dry_run)
+        else:
+            new = NewColumns(name=name, columns=columns, like=like, key=key, partitions=partitions, config=config)
+            said = await self._desk.with_columns.create(new, dry_run=dry_run)
         return _done(name, dry_run, said)
 
     async def _altered(self, name: str, body: bytes) -> dict[str, Any]:
         asked = asked_object(body, {"partitions", "config", "dry_run"}, like='{"config": {"retention.ms": "1000"}}')
         dry_run = asked.get("dry_run") is True
-        change = TopicAlteration(partitions=_partitions(asked), config=_config(asked))
+        change = TopicAlteration(
+            partitions=asked_whole_number(asked, "partitions"), config=asked_texts(asked, "config")
+        )
         return _done(name, dry_run, await self._desk.changes.alter(name, change, dry_run=dry_run))
 
     async def _deleted(self, name: str, *, dry_run: bool) -> dict[str, Any]:
@@ -172,17 +193,3 @@ def _line_json(line: TopicLine) -> dict[str, Any]:
 
 def _done(name: str, dry_run: bool, said: list[str]) -> dict[str, Any]:
     return {"topic": name, "done": not dry_run, "consequences": said}
-
-
-def _partitions(asked: dict[str, Any]) -> int | None:
-    found = asked.get("partitions")
-    if found is not None and type(found) is not int:
-        raise InvalidRequest("'partitions' is a whole number")
-    return found
-
-
-def _config(asked: dict[str, Any]) -> dict[str, str | None]:
-    found = asked.get("config") or {}
-    if not isinstance(found, dict) or not all(isinstance(one, str | None) for one in found.values()):
-        raise InvalidRequest("'config' is an object of texts; null takes a config back to its default")
-    return found
