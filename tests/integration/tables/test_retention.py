@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from pyspark.sql import SparkSession
 
 from lakestream.storage.garbage.retention import apply_retention
 from lakestream.world.ids import is_ulid
 from tests.integration.tables.lake import RunningLake, running_lake
+from tests.integration.tables.stranger import Stranger
 from tests.integration.up_process import command
 
 pytestmark = pytest.mark.usefixtures("spark")
@@ -110,6 +112,30 @@ def test_a_table_keeps_its_rows_when_the_log_lets_go_and_is_still_the_same_as_it
     [status] = lake.json("status")["topics"]
     assert status["table"]["bytes_kept_by_table"] > 0 and status["table"]["bytes_let_go"] == 0
     assert "that the log of visits does not have" in lake.command("status").stderr
+
+
+def test_rows_that_an_engine_has_rewritten_leave_the_table_by_their_own_time(
+    lake: RunningLake, spark: SparkSession
+) -> None:
+    lake.create("clicks", 1)
+    hour_ago_ms = int(time.time() * 1000) - 3_600_000
+    for part, time_ms in ((b"old", hour_ago_ms), (b"new", None)):
+        lake.produce("clicks", [b"%s-%d" % (part, at) for at in range(50)], timestamp_ms=time_ms)
+        lake.compact()
+        sort = {"strategy": "'sort'", "sort_order": "'__key'", "options": "map('rewrite-all', 'true')"}
+        stranger = Stranger(spark, lake, "clicks")
+        (rewritten,) = stranger.call("rewrite_data_files", **sort, where="'__offset < 50'")
+        assert rewritten.rewritten_data_files_count == 1
+    altered = command("topic", "alter", "clicks", "-c", "lakestream.table.retention.ms=1800000", "--kafka", lake.kafka)
+    assert altered.returncode == 0, altered.stderr
+    lake.upkeep()
+    counts = "SELECT count(*) AS n, min(__offset) AS first FROM "
+    assert lake.json("sql", counts + "clicks") == [{"n": 50, "first": 50}]
+    assert lake.json("sql", counts + "clicks__log") == [{"n": 100, "first": 0}]
+    assert len(read(lake, "clicks", 100)) == 100
+    advised = "CALL lake.system.rewrite_data_files(table => 'streams.clicks')"
+    done = lake.command("sql", "--engine", "spark", advised)
+    assert done.returncode == 0, done.stderr
 
 
 async def _retain(lake: RunningLake) -> None:

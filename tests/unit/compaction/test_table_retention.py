@@ -17,7 +17,7 @@ from lakestream.model.configs.table_retention import TABLE_RETENTION
 from lakestream.model.topic import Topic
 from lakestream.storage.tablefile.format.columns import BY_NAME, TIMESTAMP
 from lakestream.table.pipeline import Pipeline
-from tests.unit.compaction.breaking import Fate
+from tests.unit.compaction.breaking import Fate, MortalObjects, MortalVerbs
 from tests.unit.compaction.site import NOW_MS, Site, rows, run
 from tests.unit.compaction.test_inserted_rows import created, gateway, insert_of, records
 from tests.unit.compaction.test_trimming import keys_of, retain, with_config, written
@@ -245,3 +245,50 @@ def test_a_file_that_main_keeps_is_found_by_no_sweep() -> None:
         assert await offsets(site, topic, "main") == list(range(30)) and await site.files(topic, "log") == []
 
     run(scenario)
+
+
+def test_an_upkeep_killed_at_any_step_loses_no_file_that_either_side_needs_and_leaves_nothing() -> None:
+    """The log lets go of the first file, the table of the first two: one dies, and one stays for the log."""
+    fate = Fate()
+
+    async def prepared(site: Site) -> tuple[Topic, list[str]]:
+        topic = await site.topic()
+        files = await written(site, topic, site.pipeline())
+        await keep_rows_since(site, topic, NOW_MS + 2 * STEP_MS)
+        await site.store.delete_records(topic.partitions[0], 10)
+        return topic, files
+
+    async def check(site: Site, topic: Topic, files: list[str]) -> None:
+        assert await offsets(site, topic, "main") == list(range(20, 30))
+        assert await offsets(site, topic, "log") == await consumed(site, topic) == list(range(10, 30))
+        assert keys_of(site, files) & await site.keys() == keys_of(site, files[1:])
+        left = {key for key in await site.keys("tables/") if not key.endswith("ledger.json")}
+        assert left <= await site.referred(topic)
+
+    def mortal(site: Site, fate: Fate) -> Pipeline:
+        store: Any = MortalVerbs(site.store, fate)
+        return site.pipeline(store=store, objects=MortalObjects(site.objects, fate), grace_ms=0)
+
+    async def whole(site: Site) -> None:
+        topic, files = await prepared(site)
+        await upkeep(mortal(site, fate))
+        await check(site, topic, files)
+
+    run(whole)
+    assert {"move_tables", "put avro", "put json", "delete"} <= set(fate.calls), fate.calls
+    writes = [at for at, name in enumerate(fate.calls) if name.startswith(("move", "put", "delete"))]
+    for at in writes:
+        for after in (False, True):
+
+            async def killed(site: Site, at: int = at, after: bool = after) -> None:
+                topic, files = await prepared(site)
+                with pytest.raises(BaseException) as died:
+                    await upkeep(mortal(site, Fate(at=at, after=after)))
+                assert "Killed" in repr(died.value), f"at {fate.calls[at]}"
+                await upkeep(site.pipeline(grace_ms=0))
+                await with_config(site, topic, {TABLE_RETENTION: FOR_EVER})  # a day more makes no other file too old
+                site.clock.ahead_ms += 25 * 3_600_000
+                await site.pipeline(grace_ms=0).sweep()
+                await check(site, topic, files)
+
+            run(killed)
