@@ -235,7 +235,7 @@ class MaintenanceSettings(SettingsGroup):
     )
     round_bytes_max: PositiveInt = Field(
         default=256 * MIB,
-        description="Bytes of files merged or clustered in one go; an eighth of it while a topic is fast (on-read, 1s).",
+        description="Bytes merged or clustered in one go; an eighth of it while a topic is fast (on-read, 1s).",
     )
     time_share: float = Field(
         default=0.15,
