@@ -255,10 +255,13 @@ class MaintenanceSettings(SettingsGroup):
     )
     round_bytes_max: PositiveInt = Field(
         default=256 * MIB,
-        description="Bytes of files merged in one go; an eighth of it while a topic is fast (on-read, 1s).",
+        description="Bytes merged or clustered in one go; an eighth of it while a topic is fast (on-read, 1s).",
     )
     time_share: float = Field(
-        default=0.15, ge=0, le=1, description="The most of the pipeline's time that goes into merging; 0 turns it off."
+        default=0.15,
+        ge=0,
+        le=1,
+        description="The most of the pipeline's time for merging and clustering; 0 turns both off.",
     )
 
 

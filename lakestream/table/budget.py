@@ -26,4 +26,4 @@ class UpkeepBudget:
         """Work that began so many seconds ago has ended."""
         if self._share:
             began = self._clock.monotonic() - seconds
-            self._free_at = max(self._free_at, began) + seconds / self._share
+            self._free_at = max(self._free_at, began + seconds / self._share)

@@ -50,6 +50,7 @@ log = structlog.get_logger(__name__)
 
 TOPICS_AT_ONCE = 20
 """Tables looked at in one go. The others have their turn next time."""
+_SOON = ClusterAfter(ms=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,10 +184,11 @@ class Clustering:
         is_fast = any(typed_topic_config(topic.config).freshness.is_fast for topic in topics)
         left = self._limits.short_round_bytes_max if is_fast else self._limits.round_bytes_max
         jobs: list[ClusterJob] = []
-        turns = [topic for topic in topics if self._turns.is_turn(topic.id, topic.config)]
+        awake = [topic for topic in topics if not self._resting.rests(topic.id, asked=False)]
+        turns = [topic for topic in awake if self._turns.is_turn(topic.id, topic.config)]
         for topic in turns[:TOPICS_AT_ONCE]:
-            if self._resting.rests(topic.id, asked=False) or left <= 0:
-                continue
+            if left <= 0:
+                break
             try:
                 job = await self._planned(lease, topic, left)
             except (Fenced, Unavailable):
@@ -202,6 +204,7 @@ class Clustering:
     async def _planned(self, lease: CompactionLease, topic: Topic, bytes_max: int) -> ClusterJob | None:
         pointer = await self._store.tables.table_of_topic(topic.id)
         if pointer is None:
+            self._turns.looked(topic.id, topic.config, _SOON)
             return None
         pointer, settled = await self._laid_out(topic, pointer)
         layout, after = await self._commits.layout(pointer), cluster_after(topic.config)

@@ -89,7 +89,7 @@ def test_main_is_clustered_beside_a_stream_and_consumers(
     (told,) = [topic["table"] for topic in lake.json("status")["topics"] if topic["name"] == "orders"]
     on_main = sum(Path(file.file_path.removeprefix("file:")).stat().st_size for file in files)
     assert told["bytes_clustered"] == on_main and told["bytes_over_one_copy"] >= on_main
-    assert "second copy, for good" in lake.command("status").stdout
+    assert "second copy, for good" in lake.command("status").stderr
     stranger.call("expire_snapshots", older_than="timestamp '2100-01-01'", retain_last="1")
     assert stranger.sql("SELECT count(*) FROM {t}")[0][0] == 180
     assert len(consumed(lake.kafka, "orders", partitions=2, count=180)) == 180

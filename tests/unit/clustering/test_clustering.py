@@ -155,9 +155,9 @@ def test_rows_wait_for_the_age_or_the_bytes_of_cluster_after() -> None:
         await changed(site, topic, {"lakestream.table.cluster-after": "1h, 1GB"})
         await filled(site, pipeline, topic)
         assert (await clustered(site, pipeline)).files == 0
-        site.clock.ahead_ms += 3_599_000
+        site.clock.ahead_ms += 3_000_000
         assert (await clustered(site, pipeline)).files == 0
-        site.clock.ahead_ms += 2_000
+        site.clock.ahead_ms += 602_000
         await filled(site, pipeline, topic, 1, base=3)
         assert (await clustered(site, pipeline)).files == 4, "together with all that came since"
         await filled(site, pipeline, topic, 1, base=4)

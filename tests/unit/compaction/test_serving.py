@@ -8,6 +8,8 @@ import pytest
 
 from lakestream.model.errors import StoreUnavailable
 from lakestream.model.job import CompactionLease
+from lakestream.table.clustering.clustering import NOTHING as NOTHING_CLUSTERED
+from lakestream.table.clustering.clustering import ClusterRound
 from lakestream.table.compaction.rounds import RewriteFailed
 from lakestream.table.lease import RENEWALS_PER_TTL, STANDBY_SECONDS_MAX, LeaseKeeper
 from lakestream.table.merging.merging import NOTHING, MergeRound
@@ -78,6 +80,12 @@ class Scripted:
     async def merge(self, lease: CompactionLease) -> MergeRound:
         self.merges.append(self.rounds)
         return NOTHING
+
+    async def cluster(self, lease: CompactionLease) -> ClusterRound:
+        return NOTHING_CLUSTERED
+
+    async def rebuild(self, lease: CompactionLease) -> bool:
+        return False
 
     async def upkeep(self) -> None:
         self.upkeeps += 1
