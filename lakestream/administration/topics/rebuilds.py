@@ -13,6 +13,7 @@ from lakestream.administration.repairs import NoRepair
 from lakestream.catalog.topic.rebuilding import REBUILD_BRANCH
 from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.configs.topic_config import check_rebuildable, typed_topic_config
 from lakestream.model.repair import REBUILD_REQUEST, Repair, RepairId, RepairState
 from lakestream.world.ids import Ids
 
@@ -44,8 +45,9 @@ class Rebuilds:
 
     async def ask(self, topic: str) -> RepairId:
         """A rebuild of this topic that waits already is the one that is asked for. Raises UnknownTopic,
-        TooManyRepairs."""
+        TooManyRepairs, UnsupportedOperation."""
         [found] = await named_topics(self._store, [topic])
+        check_rebuildable(typed_topic_config(found.config))
         waiting = [one for one in await self._store.repairs.asked() if one.rebuilds_main and one.topic == found.id]
         if waiting:
             return waiting[0].id

@@ -29,7 +29,7 @@ from lakestream.model.configs.table_retention import (
 )
 from lakestream.model.configs.value_configs import VALIDATE, VALUE_CONFIGS, Validation, problem_together
 from lakestream.model.configs.without_effect import CONFIGS_WITHOUT_EFFECT
-from lakestream.model.errors import InvalidTopicConfig
+from lakestream.model.errors import InvalidTopicConfig, UnsupportedOperation
 from lakestream.model.freshness import DEFAULT_FRESHNESS, FRESHNESS, Freshness
 from lakestream.model.table import STREAMS, Namespace
 
@@ -231,6 +231,16 @@ def chosen_freshness(config: Mapping[str, str]) -> Freshness | None:
     """The freshness that the config sets for the topic's table; None if it sets none."""
     asked = config.get(FRESHNESS)
     return None if asked is None else Freshness(asked)
+
+
+def check_rebuildable(config: TopicConfig) -> None:
+    """Raises UnsupportedOperation if the table may have rows that the log has not any more."""
+    keeps_all = config.retention_ms is None and config.retention_bytes is None
+    if not config.table_retention.follows_log and not keeps_all:
+        raise UnsupportedOperation(
+            f"the table keeps rows by a rule of its own ({TABLE_RETENTION}), and the log may have let go of some: a "
+            f"rebuild would lose them. Set {TABLE_RETENTION}=-2 first if they may go"
+        )
 
 
 def typed_topic_config(config: Mapping[str, str]) -> TopicConfig:

@@ -16,6 +16,7 @@ from lakestream.catalog.commits.summaries import REBUILD
 from lakestream.catalog.topic.rebuilding import REBUILD_BRANCH
 from lakestream.catalog.topic.topic_commits import PreparedCommit, TopicCommits
 from lakestream.metadata.store import MetadataStore
+from lakestream.model.configs.topic_config import check_rebuildable, typed_topic_config
 from lakestream.model.errors import Conflict, Fenced, LakestreamError, Unavailable, what_went_wrong
 from lakestream.model.job import CompactionLease
 from lakestream.model.repair import Repair, RepairId, RepairState
@@ -61,6 +62,7 @@ class Rebuilding:
         if (counts := state.done.get(request.id)) is not None:
             await self._store.repairs.answer(request.id, RepairState.DONE, json.dumps(counts))
         elif state.under_way != request.id:
+            await self._check(request)
             await self._move(self._commits.begin_rebuild(pointer, request.id))
             log.info("a rebuild has begun", table=pointer.id, rebuild=request.id)
         elif not await self._clustering.cluster_side_branch(
@@ -68,6 +70,12 @@ class Rebuilding:
         ):
             await self._move(self._commits.end_rebuild(pointer, request.id))
             log.info("a table was rebuilt", table=pointer.id, branch=MAIN_BRANCH, rebuild=request.id)
+
+    async def _check(self, request: Repair) -> None:
+        topics = (await self._store.topics()).topics
+        for topic in topics:
+            if topic.id == request.topic:
+                check_rebuildable(typed_topic_config(topic.config))
 
     async def _pointer(self, request: Repair) -> TablePointer:
         pointer = await self._store.tables.table_of_topic(request.topic)

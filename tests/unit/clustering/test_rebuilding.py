@@ -249,3 +249,20 @@ def test_a_rebuild_killed_at_any_step_goes_on_and_leaves_nothing() -> None:
                 await check(site, topic, id)
 
             run(killed)
+
+
+def test_a_table_that_may_have_rows_which_the_log_has_not_is_not_rebuilt() -> None:
+    own_rule = {"lakestream.table.retention.ms": "-1", "retention.ms": "3600000"}
+
+    async def scenario(site: Site) -> None:
+        topic = await json_topic(site, **own_rule)
+        pipeline = site.pipeline(merge_limits=NO_BOUND)
+        await filled(site, pipeline, topic)
+        rows = await site.table(topic)
+        id = await asked(site, topic)
+        await rebuilt(site, pipeline)
+        state, answer = await answer_of(site, id)
+        assert state is RepairState.FAILED and "lakestream.table.retention.ms=-2" in answer
+        assert await site.table(topic) == rows
+
+    run(scenario)
