@@ -30,6 +30,7 @@ NAMES = (
     "replay",
     "table_lag",
     "freshness",
+    "upkeep",
     "commit_age",
 )
 

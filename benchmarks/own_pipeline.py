@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from benchmarks.order_records import BATCH_RECORDS, PARTITIONS, OrderRecords
 from benchmarks.peers.server import cpu_s, process_cpu_s
@@ -21,10 +22,12 @@ from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.job import CompactionLease
 from lakestream.model.registry import SchemaFormat
+from lakestream.model.topic import Topic
 from lakestream.table.building import build_pipeline
 from lakestream.table.compaction.plan import PlanLimits
 from lakestream.table.lease import LeaseKeeper
-from lakestream.table.pipeline import Pipeline
+from lakestream.table.merging.merging import MergeRound
+from lakestream.table.pipeline import Pipeline, Round
 from lakestream.table.spark.rewriter import SparkRewriter
 from lakestream.table.spark.session import SparkLimits, open_session
 from lakestream.world.chance import SystemChance
@@ -69,18 +72,40 @@ class OwnPipeline:
 
     async def owe(self, topic_name: str, orders: OrderRecords, records: int, *, value_format: str) -> int:
         """A new topic with so many records in the WAL. Returns their bytes."""
-        topic = await self._wal.create_topic(topic_name, PARTITIONS, value_format=value_format)
+        return await self.fill(await self.create(topic_name, value_format=value_format), orders, records)
+
+    async def create(self, topic_name: str, *, value_format: str) -> Topic:
+        return await self._wal.create_topic(topic_name, PARTITIONS, value_format=value_format)
+
+    async def fill(self, topic: Topic, orders: OrderRecords, records: int) -> int:
+        """So many records more in the WAL. Returns their bytes."""
         return await self._wal.fill(
             Batch(topic.partitions[number], data, BATCH_RECORDS) for number, data in orders.wal_batches(records)
         )
 
     async def pay(self) -> Paid:
         """Rounds until the log owes nothing."""
-        before, started = self._cpu(), time.perf_counter()
+        before, started = self.cpu(), time.perf_counter()
         rounds = 0
-        while not (await self._pipeline.round(self._lease)).was_idle:
+        while not (await self.compact()).was_idle:
             rounds += 1
-        return Paid(time.perf_counter() - started, self._cpu() - before, rounds)
+        return Paid(time.perf_counter() - started, self.cpu() - before, rounds)
+
+    async def compact(self) -> Round:
+        return await self._pipeline.round(self._lease)
+
+    async def merge(self) -> MergeRound:
+        return await self._pipeline.merge(self._lease)
+
+    async def keep_up(self) -> None:
+        """Upkeep and a sweep."""
+        await self._pipeline.upkeep()
+        await self._pipeline.sweep()
+
+    async def files(self, topic: Topic) -> tuple[int, int]:
+        """How many files the topic's log has, and their bytes."""
+        sizes = [Path(urlsplit(use.file).path).stat().st_size for use in await self._store.jobs.file_uses(topic.id)]
+        return len(sizes), sum(sizes)
 
     async def register(self, id: int, avro_schema: str) -> None:
         """The store's first schema, which gets this id."""
@@ -94,7 +119,7 @@ class OwnPipeline:
     def table_bytes(self) -> int:
         return sum(file.stat().st_size for file in self.table_files())
 
-    def _cpu(self) -> Cpu:
+    def cpu(self) -> Cpu:
         jvm = process_cpu_s(self._jvm_pid)
         return Cpu(cpu_s(self._jvm_pid) - jvm, jvm, time.process_time())
 
@@ -115,7 +140,8 @@ async def own_pipeline(folder: Path) -> AsyncIterator[OwnPipeline]:
             objects=objects,
             objects_options={},
             rewriter=rewriter,
-            limits=PlanLimits(freshness_ms=0, parallel=rewriter.parallel),
+            limits=PlanLimits(freshness_ms=0),
+            parallel=rewriter.parallel,
             clock=clock,
             ids=ids,
         )

@@ -27,7 +27,6 @@ def main(master: str, folder: Path, options: dict[str, str], dies_at: int | None
         "spark.ui.enabled": "false",
         "spark.log.level": "ERROR",
         "spark.sql.shuffle.partitions": "1",
-        "spark.python.daemon.module": "lakestream.table.spark.worker_daemon",
     }
     for name, value in {**CONF, **quick}.items():
         builder = builder.config(name, value)
