@@ -39,7 +39,12 @@ class BesideLog:
             if path not in log:
                 sizes |= await self._sizes(metadata, row)
         folder = f"{self._objects.log_folder(metadata['table-uuid'])}/"
-        return sum(size for path, size in sizes.items() if not path.startswith(folder))
+        beside = {path: size for path, size in sizes.items() if not path.startswith(folder)}
+        if not beside:
+            return 0
+        # Rows that engines appended lie in their files on the log too, in manifests that were rolled since.
+        on_log = {path for row in log.values() for path in await self._snapshots.live_paths(metadata, row)}
+        return sum(size for path, size in beside.items() if path not in on_log)
 
     async def _manifests(self, metadata: Metadata, heads: Iterable[int | None]) -> dict[str, ManifestFile]:
         lists = [await self._snapshots.manifest_list(metadata, head) for head in heads if head is not None]
