@@ -54,7 +54,7 @@ setup-dev:                  ## ... and what the tests need
 up: setup                   ## run Lakestream on this machine, data in ./lakestream-data
 	@$(BIN)/lakestream up
 
-demo: setup                 ## a tour in a minute: produce, query, replay, verify; nothing stays
+demo: setup                 ## a tour in a minute: CREATE TABLE, produce, INSERT, query, replay, verify; nothing stays
 	@$(BIN)/python examples/tour.py
 
 style: $(VENV)/.dev         ## style, types, layers

@@ -1,6 +1,6 @@
-"""A tour in less than a minute, `make demo`: from a Kafka producer to SQL and back, one copy all along.
+"""A tour in about a minute, `make demo`: one topic and one table, from SQL and from Kafka, one copy all along.
 
-    up -> produce -> compact -> sql -> DELETE by an engine -> consume, all of it -> verify
+    up -> CREATE TABLE -> produce -> INSERT -> consume both -> compact -> sql -> DELETE -> consume, all of it -> verify
 
 Every step is a command that one could type. Ports are free ones, the data lies in a folder of its own, and both are
 gone at the end.
@@ -56,13 +56,25 @@ def sql(query: str) -> list[str]:
 
 STEPS = (
     Step(
+        "CREATE TABLE makes a topic, from DuckDB here and from any engine that speaks to an Iceberg catalog.",
+        sql("CREATE TABLE orders (id BIGINT, sku VARCHAR, quantity BIGINT, price DOUBLE)"),
+    ),
+    Step(
         "Any Kafka client produces. An acknowledged record is durable and has its offset.",
         ["produce", "orders"],
         orders(),
     ),
-    Step("The topic is an Iceberg table. Its rows come within ten seconds; now, if one asks.", ["compact", "orders"]),
     Step(
-        "JSON became typed columns, for DuckDB here and for any engine that speaks to an Iceberg catalog.",
+        "INSERT produces as well: the engine's own file is the log, and nothing is copied.",
+        sql(f"INSERT INTO orders VALUES ({ORDERS}, 'cocoa', 2, 3.5), ({ORDERS + 1}, 'cocoa', 1, 3.5)"),
+    ),
+    Step(
+        "Consumers get records of both, one behind the other.",
+        ["consume", "orders", "--from", str(ORDERS - 2), "--max", "4"],
+    ),
+    Step("Produced records are rows within ten seconds; now, if one asks.", ["compact", "orders"]),
+    Step(
+        "One table for both, of the columns that were declared.",
         sql(
             "SELECT sku, count(*) AS orders, sum(quantity) AS pieces, round(sum(quantity * price), 2) AS revenue"
             " FROM orders GROUP BY sku ORDER BY sku"

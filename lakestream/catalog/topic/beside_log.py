@@ -11,7 +11,8 @@ within a limit. Summaries of others' snapshots are not enough:
 such snapshots expire after half an hour, and their files stay.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from lakestream.catalog.commits.reading import SnapshotFiles
@@ -55,15 +56,19 @@ class BesideLog:
                 sizes |= (found := await self._sizes(metadata, row))
                 on_main |= found if path in main else {}
         folder = f"{self._objects.log_folder(metadata['table-uuid'])}/"
-        own = {plain_location(path): size for path, size in on_main.items() if path.startswith(folder)}
-        for row in log.values() if own else ():
-            for path in await self._sizes(metadata, row):
-                own.pop(plain_location(path), None)
+        beside = {path: size for path, size in sizes.items() if not path.startswith(folder)}
+        own = {path: size for path, size in on_main.items() if path.startswith(folder) and not is_clustered(path)}
+        # Rows that engines appended lie in their files on the log too, in manifests that were rolled since.
+        on_log = await self._paths(metadata, log.values()) if beside or own else set()
         return BytesBesideLog(
-            by_others=sum(size for path, size in sizes.items() if not path.startswith(folder)),
+            by_others=_bytes_without(beside, on_log),
             clustered=sum(size for path, size in sizes.items() if path.startswith(folder) and is_clustered(path)),
-            of_main_alone=sum(size for path, size in own.items() if not is_clustered(path)),
+            of_main_alone=_bytes_without(own, on_log),
         )
+
+    async def _paths(self, metadata: Metadata, manifests: Iterable[ManifestFile]) -> set[str]:
+        """Of the live files in these manifests, by their plain spelling."""
+        return {plain_location(path) for row in manifests for path in await self._snapshots.live_paths(metadata, row)}
 
     async def _manifests(self, metadata: Metadata, heads: Iterable[int | None]) -> dict[str, ManifestFile]:
         lists = [await self._snapshots.manifest_list(metadata, head) for head in heads if head is not None]
@@ -100,3 +105,7 @@ def _is_ours(snapshot: Json) -> bool:
     summary = snapshot.get("summary") or {}
     ours = {JOB, MERGE, MOVED_ON, RETENTION, CLUSTERING, REBUILD, REBUILT}
     return bool(ours & summary.keys()) or "added-files-size" not in summary
+
+
+def _bytes_without(sizes: Mapping[str, int], on_log: AbstractSet[str]) -> int:
+    return sum(size for path, size in sizes.items() if plain_location(path) not in on_log)

@@ -6,9 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.names.adopting import AdoptedFrom, Adoption
 from lakestream.catalog.spec.requests import TableChange
 from lakestream.catalog.spec.values import Json
+from lakestream.catalog.topic.beside_log import BesideLog
 from lakestream.contract.registry.submitted import Submitted
 from lakestream.model.errors import LakestreamError
 from lakestream.model.registry import SchemaFormat, Shown
@@ -292,5 +294,17 @@ def test_a_dry_run_changes_nothing() -> None:
         planned = await gateway(site, Fate()).planned_adoption(adoption())
         assert (planned.files, planned.records, planned.partitions) == (2, 3, 1)
         assert (await site.store.tables.table(SHOP, "sales"), await site.keys()) == (before, keys)
+
+    run(scenario)
+
+
+def test_adopted_files_are_no_copy_even_if_old_snapshots_name_them_in_manifests_of_their_own() -> None:
+    async def scenario(site: Site) -> None:
+        await made(site, *(numbers(number) for number in range(18)))
+        topic = await adopt(site, adoption())
+        metadata = await site.metadata(topic)
+        lists = [await site._in_list(snapshot["manifest-list"]) for snapshot in metadata["snapshots"]]
+        assert set().union(*lists) - lists[-1], "no manifest was rolled"
+        assert await BesideLog(TableObjects(site.objects)).bytes(metadata) == 0
 
     run(scenario)
