@@ -71,7 +71,6 @@ REACHED = {
         "records deleted",
         "store.commit_jobs",
         "thaw",
-        "jump",
     ),
     "groups": (
         "committed",

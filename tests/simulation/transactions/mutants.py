@@ -63,7 +63,7 @@ TRANSACTION_MUTANTS: Mapping[str, Mutant] = {
     "readers are not told what was aborted": Mutant(
         "transactions calm", _readers_are_not_told_what_was_aborted, "transactions"
     ),
-    "tables take open transactions": Mutant("transactions calm", _tables_take_open_transactions, "transactions", 5),
+    "tables take open transactions": Mutant("transactions calm", _tables_take_open_transactions, "transactions"),
     "aborted records become rows": Mutant("transactions calm", _aborted_records_become_rows, "transactions"),
     "tables of a transaction move one by one": Mutant(
         "transactions calm", _tables_of_a_transaction_move_one_by_one, "transactions", 0
