@@ -9,6 +9,7 @@ exception that is not in the table is our own fault: the client gets UNKNOWN_SER
 from enum import IntEnum
 
 from lakestream.broker.groups import errors as groups
+from lakestream.broker.shares import errors as shares
 from lakestream.model import acl, credential, errors
 from lakestream.storage.records import errors as batches
 
@@ -95,7 +96,11 @@ class KafkaError(IntEnum):
     MISMATCHED_ENDPOINT_TYPE = 114
     UNSUPPORTED_ENDPOINT_TYPE = 115
     TRANSACTION_ABORTABLE = 120
+    INVALID_RECORD_STATE = 121
+    SHARE_SESSION_NOT_FOUND = 122
+    INVALID_SHARE_SESSION_EPOCH = 123
     INVALID_REGULAR_EXPRESSION = 128
+    SHARE_SESSION_LIMIT_REACHED = 133
 
 
 CODES: dict[type[errors.LakestreamError], KafkaError] = {
@@ -109,6 +114,7 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     errors.InvalidPartitionCount: KafkaError.INVALID_PARTITIONS,
     errors.InvalidReplication: KafkaError.INVALID_REPLICATION_FACTOR,
     errors.InvalidTopicConfig: KafkaError.INVALID_CONFIG,
+    errors.InvalidGroupConfig: KafkaError.INVALID_CONFIG,
     errors.InvalidRequest: KafkaError.INVALID_REQUEST,
     errors.UnsupportedOperation: KafkaError.INVALID_REQUEST,
     # The log.
@@ -167,6 +173,12 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     groups.SubscribedToTopic: KafkaError.GROUP_SUBSCRIBED_TO_TOPIC,
     groups.OffsetMetadataTooLarge: KafkaError.OFFSET_METADATA_TOO_LARGE,
     groups.UnsupportedCommit: KafkaError.UNSUPPORTED_VERSION,
+    # Share groups.
+    shares.InvalidRecordState: KafkaError.INVALID_RECORD_STATE,
+    shares.ShareSessionNotFound: KafkaError.SHARE_SESSION_NOT_FOUND,
+    shares.InvalidShareSessionEpoch: KafkaError.INVALID_SHARE_SESSION_EPOCH,
+    shares.ShareSessionLimitReached: KafkaError.SHARE_SESSION_LIMIT_REACHED,
+    shares.ShareOvertaken: KafkaError.NOT_LEADER_OR_FOLLOWER,
     # Access.
     acl.InvalidAcl: KafkaError.INVALID_REQUEST,
     acl.TooManyAcls: KafkaError.POLICY_VIOLATION,

@@ -49,6 +49,13 @@ from lakestream.protocol.kafka.apis import (  # noqa: F401 - each is one of _MOD
     api_69_consumer_group_describe,
     api_74_list_config_resources,
     api_75_describe_topic_partitions,
+    api_76_share_group_heartbeat,
+    api_77_share_group_describe,
+    api_78_share_fetch,
+    api_79_share_acknowledge,
+    api_90_describe_share_group_offsets,
+    api_91_alter_share_group_offsets,
+    api_92_delete_share_group_offsets,
 )
 
 _MODULES = [module for name, module in globals().items() if name.startswith("api_")]

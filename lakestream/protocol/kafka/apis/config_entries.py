@@ -1,7 +1,7 @@
 """Config entries in Kafka's form: value, source, type.
 
-A topic shows all known configs, set or not. A broker shows a few that clients ask for, and a group those that its
-members must respect. These are true, and can only be changed where brokers are started.
+A topic and a group show all known configs, set or not. A broker shows a few that clients ask for. These are true, and
+can only be changed where brokers are started.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from lakestream.broker.broker import Broker
-from lakestream.broker.groups.limits import GroupLimits
 from lakestream.model.configs.definition import ConfigType
+from lakestream.model.configs.group_configs import GROUP_CONFIGS
 from lakestream.model.configs.topic_config import TOPIC_CONFIGS
 
 
@@ -20,6 +20,7 @@ class ConfigSource(IntEnum):
     DYNAMIC_TOPIC = 1
     STATIC_BROKER = 4
     DEFAULT = 5
+    DYNAMIC_GROUP = 8
 
 
 class ShownType(IntEnum):
@@ -82,21 +83,17 @@ def broker_entries(broker: Broker) -> list[ConfigEntry]:
     ]
 
 
-def group_entries(limits: GroupLimits) -> list[ConfigEntry]:
-    return [
-        _given(
-            "consumer.heartbeat.interval.ms",
-            str(limits.consumer_heartbeat_interval_ms),
-            ShownType.INT,
-            "How often members of the newer group protocol are told to heartbeat.",
-        ),
-        _given(
-            "consumer.session.timeout.ms",
-            str(limits.consumer_session_timeout_ms),
-            ShownType.INT,
-            "A member of the newer group protocol is dead after so long in silence.",
-        ),
-    ]
+def group_entries(defaults: Mapping[str, str], set_on_group: Mapping[str, str]) -> Iterator[ConfigEntry]:
+    for name, definition in GROUP_CONFIGS.items():
+        is_set = name in set_on_group
+        yield ConfigEntry(
+            name=name,
+            value=set_on_group.get(name, defaults[name]),
+            source=ConfigSource.DYNAMIC_GROUP if is_set else ConfigSource.DEFAULT,
+            type=TYPES[definition.type],
+            meaning=definition.meaning,
+            default=defaults[name],
+        )
 
 
 def _given(name: str, value: str | None, kind: ShownType, meaning: str) -> ConfigEntry:

@@ -70,5 +70,12 @@ GUARDS: Mapping[int, Guard] = MappingProxyType(
         69: groups.of_description,
         74: on_cluster,
         75: topics.of_topic_pages,
+        76: groups.of_heartbeat,
+        77: groups.of_description,
+        78: all_of(on_group, EachTopic("topics", "responses")),  # ShareFetch
+        79: all_of(on_group, EachTopic("topics", "responses")),  # ShareAcknowledge
+        90: groups.of_share_offsets,
+        91: all_of(on_group, EachNamed(ResourceType.TOPIC, "topics", "responses", "topic_name")),
+        92: all_of(on_group, EachNamed(ResourceType.TOPIC, "topics", "responses", "topic_name")),
     }
 )
