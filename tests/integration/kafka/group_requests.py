@@ -231,7 +231,7 @@ def share_acknowledge_request(
         for first, last, types in batches
     ]
     part = api.request.AcknowledgePartition(partition_index=0, acknowledgement_batches=told)
-    topics = [api.request.AcknowledgeTopic(topic_id=topic_id, partitions=[part])] if batches else []
+    topics = [api.request.AcknowledgeTopic(topic_id=topic_id, partitions=[part])]
     return api.Request(group_id=group, member_id=member_id, share_session_epoch=epoch, topics=topics)
 
 

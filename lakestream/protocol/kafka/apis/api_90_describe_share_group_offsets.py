@@ -104,10 +104,7 @@ API = Api(
     key=90,
     name="DescribeShareGroupOffsets",
     versions=(0, 1),
-    needs=(
-        Need(Operation.DESCRIBE, ResourceType.GROUP),
-        Need(Operation.DESCRIBE, ResourceType.TOPIC, scope="topics of each group"),
-    ),
+    needs=(Need(Operation.DESCRIBE, ResourceType.GROUP), Need(Operation.DESCRIBE, ResourceType.TOPIC)),
     handle=handle,
     error_response=error_response,
 )
