@@ -98,7 +98,8 @@ DIFFERENCES = (
     ),
     Difference(
         "broker configs",
-        "Shown read-only, and few. They are set where the broker is started (`lakestream settings`).",
+        "Shown read-only, and few: those that tools look for, such as `advertised.listeners` and `log.retention.ms`. "
+        "They are set where the broker is started (`lakestream settings`).",
         "Brokers keep nothing of their own that a setting could be written to.",
     ),
     Difference(

@@ -73,13 +73,31 @@ def broker_entries(broker: Broker) -> list[ConfigEntry]:
     spec, limits = broker.cluster.spec, broker.limits
     creates = str(limits.auto_create_topics).lower()
     batch_bytes = TOPIC_CONFIGS["max.message.bytes"].default
+    address = f"PLAINTEXT://{spec.host}:{spec.port}"
+    groups = broker.groups.holdings.limits
     return [
+        _given(
+            "advertised.listeners", address, ShownType.STRING, "Where Metadata sends clients; TLS is not told apart."
+        ),
         _given("auto.create.topics.enable", creates, ShownType.BOOLEAN, "Whether asking for a topic creates it."),
         _given("broker.id", str(spec.id), ShownType.INT, "This broker's id."),
         _given("broker.rack", spec.rack, ShownType.STRING, "The zone this broker runs in."),
         _given("default.replication.factor", "1", ShownType.INT, "Always 1: the object store replicates."),
+        _given("compression.type", *_default_of("compression.type")),
+        _given(
+            "group.max.size", str(groups.members_max), ShownType.INT, "Members of one group; further ones are refused."
+        ),
+        _given("log.cleanup.policy", *_default_of("cleanup.policy")),
+        _given("log.retention.bytes", *_default_of("retention.bytes")),
+        _given("log.retention.ms", *_default_of("retention.ms")),
         _given("message.max.bytes", batch_bytes, ShownType.INT, "A topic's default for max.message.bytes."),
         _given("num.partitions", str(limits.partitions_default), ShownType.INT, "A new topic's default."),
+        _given(
+            "offsets.retention.minutes",
+            str(groups.offsets_retention_ms // 60_000),
+            ShownType.INT,
+            "How long offsets of a group without members are kept.",
+        ),
     ]
 
 
@@ -94,6 +112,12 @@ def group_entries(defaults: Mapping[str, str], set_on_group: Mapping[str, str]) 
             meaning=definition.meaning,
             default=defaults[name],
         )
+
+
+def _default_of(topic_config: str) -> tuple[str, ShownType, str]:
+    """A topic's default, shown where Kafka has a broker config for it."""
+    definition = TOPIC_CONFIGS[topic_config]
+    return definition.default, TYPES[definition.type], f"A topic's default for {topic_config}."
 
 
 def _given(name: str, value: str | None, kind: ShownType, meaning: str) -> ConfigEntry:

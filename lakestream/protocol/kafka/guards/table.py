@@ -54,14 +54,19 @@ GUARDS: Mapping[int, Guard] = MappingProxyType(
         31: on_cluster,
         32: EachChosen("resources", "results", _owner_of_configs),  # DescribeConfigs
         33: EachChosen("resources", "responses", _owner_of_configs),  # AlterConfigs
+        34: on_cluster,
         35: on_cluster,
         37: EachTopic("topics", "results"),  # CreatePartitions
         42: EachNamed(ResourceType.GROUP, "groups_names", "results"),  # DeleteGroups
+        43: on_cluster,
         44: EachChosen("resources", "responses", _owner_of_configs),  # IncrementalAlterConfigs
+        45: on_cluster,
         46: on_cluster,
         47: all_of(on_group, EachTopic("topics", "topics")),  # OffsetDelete
         50: on_cluster,
         51: on_cluster,
+        55: on_cluster,
+        57: on_cluster,
         60: on_cluster,
         61: EachTopic("topics", "topics"),  # DescribeProducers
         65: transactions.of_description,
