@@ -194,6 +194,12 @@ def _group_limits(group: GroupSettings) -> GroupLimits:
         members_max=group.members_max,
         consumer_session_timeout_ms=group.consumer_session_timeout_ms,
         consumer_heartbeat_interval_ms=group.consumer_heartbeat_interval_ms,
+        share_session_timeout_ms=group.share_session_timeout_ms,
+        share_heartbeat_interval_ms=group.share_heartbeat_interval_ms,
+        share_members_max=group.share_members_max,
+        share_record_lock_ms=group.share_record_lock_duration_ms,
+        share_delivery_limit=group.share_delivery_count_limit,
+        share_record_locks=group.share_partition_record_locks_max,
         offset_metadata_max=group.offset_metadata_bytes_max,
         offsets_retention_ms=group.offsets_retention_ms,
     )

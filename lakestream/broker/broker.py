@@ -15,12 +15,15 @@ from lakestream.broker.cluster import Cluster
 from lakestream.broker.directory import Directory
 from lakestream.broker.fetch import Fetching, FetchMetrics
 from lakestream.broker.gate import Gate
+from lakestream.broker.groups.configs import GroupConfigs
 from lakestream.broker.groups.groups import Groups, build_groups
 from lakestream.broker.groups.limits import GroupLimits
 from lakestream.broker.log_reading import build_log_reader
 from lakestream.broker.offsets import Offsets
 from lakestream.broker.produce import Producing
 from lakestream.broker.producer_ids import ProducerIds
+from lakestream.broker.shares.limits import ShareLimits
+from lakestream.broker.shares.shares import Shares, build_shares
 from lakestream.broker.topics import Topics
 from lakestream.broker.transactions.expiry import TransactionExpiry
 from lakestream.broker.transactions.limits import TransactionLimits
@@ -65,6 +68,7 @@ class BrokerLimits:
     wal: WalLimits = field(default_factory=WalLimits)
     garbage: GarbageLimits = field(default_factory=GarbageLimits)
     groups: GroupLimits = field(default_factory=GroupLimits)
+    shares: ShareLimits = field(default_factory=ShareLimits)
     access: AccessPolicy = field(default_factory=AccessPolicy)
     transactions: TransactionLimits = field(default_factory=TransactionLimits)
 
@@ -92,6 +96,7 @@ class Broker:
     wakeups: Wakeups
     duties: Duties
     groups: Groups
+    shares: Shares
     authorizer: Authorizer
     logins: Logins
     quotas: Quotas
@@ -104,6 +109,8 @@ class Broker:
         await self.cluster.join()
         await self.directory.refresh()
         self.directory.follow()
+        await self.groups.configs.refresh()
+        self.groups.configs.follow(self.store, self.clock, self.tasks)
         if self.limits.access.is_needed:
             await self.authorizer.start()
         await self.quotas.start()
@@ -180,6 +187,7 @@ async def build_broker(
     groups = build_groups(
         limits.groups,
         store=store.groups,
+        configs=GroupConfigs(limits.groups, store.shares),
         chores=store,
         cluster=cluster,
         directory=directory,
@@ -188,6 +196,7 @@ async def build_broker(
         tasks=tasks,
     )
     fetching = Fetching(index, reader, wakeups, clock, metrics)
+    offsets = Offsets(store, reader, threads, fetching.losses, limits.decompressed_bytes_max)
     return Broker(
         limits=limits,
         clock=clock,
@@ -227,7 +236,7 @@ async def build_broker(
             wal=wal,
         ),
         fetching=fetching,
-        offsets=Offsets(store, reader, threads, fetching.losses, limits.decompressed_bytes_max),
+        offsets=offsets,
         topics=Topics(
             store=store, directory=directory, index=index, ids=ids, partitions_default=limits.partitions_default
         ),
@@ -243,6 +252,17 @@ async def build_broker(
             metrics=metrics,
         ),
         groups=groups,
+        shares=build_shares(
+            limits.shares,
+            store=store.shares,
+            groups=groups.administration,
+            fetching=fetching,
+            offsets=offsets,
+            wakeups=wakeups,
+            lease=cluster.lease,
+            clock=clock,
+            tasks=tasks,
+        ),
         transactions=Transactions(
             store.transactions, producer_ids, groups.administration, wakeups, limits.transactions
         ),

@@ -61,7 +61,8 @@ class GroupStore(Protocol):
         ...
 
     async def expire_offsets(self, retention_ms: int, limit: int) -> int:
-        """Drop at most `limit` offsets that nobody needs, then groups that are empty and have no offsets. Returns how
+        """Drop at most `limit` offsets that nobody needs, then groups that are empty and have neither offsets nor
+        share-partitions. Returns how
         many offsets were dropped.
 
         An offset is kept for `retention_ms` (or its own retention) after its commit and, in a group that had members,

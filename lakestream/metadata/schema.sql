@@ -2,7 +2,7 @@
 -- migrations/sqlite and migrations/postgres, and a test holds both against this file.
 -- Times are milliseconds since 1970 by the store's clock. There are no foreign keys: every verb keeps its
 -- references right inside one transaction, and a check per span would be paid at every commit.
--- Lock order: receipt, namespace, cluster, topic, transactional id, broker, partition by id, producer, segment by id, inline segment, duty, lease, job, compaction ask, group epoch, group, offset, table by id.
+-- Lock order: receipt, namespace, cluster, topic, transactional id, broker, partition by id, producer, segment by id, inline segment, duty, lease, job, compaction ask, group epoch, group, offset, share-partition, group config, table by id.
 -- Transactions of PostgreSQL keep to it, so that they never wait for each other in a circle; SQLite has one writer. The registry's row is locked before its
 -- own tables, and with nothing else; so is the row of access_version.
 
@@ -268,7 +268,7 @@ CREATE TABLE consumer_group (
     name                       text     NOT NULL PRIMARY KEY,
     epoch                      bigint   NOT NULL,              -- of its owner: every write must come with it
     owner_id                   integer  NOT NULL,              -- a broker
-    kind                       smallint NOT NULL,              -- 1 classic, 2 consumer
+    kind                       smallint NOT NULL,              -- 1 classic, 2 consumer, 3 share
     protocol_type              text     NOT NULL,
     generation                 bigint   NOT NULL,              -- commits of an earlier one are refused
     occupied                   smallint NOT NULL,              -- 1: has members
@@ -290,6 +290,36 @@ CREATE TABLE group_offset (
     PRIMARY KEY (group_name, topic_id, number)
 );
 CREATE INDEX group_offset_by_topic ON group_offset (topic_id);
+
+-- Who serves a partition to a share group under which epoch, and what it has delivered of it. Written: by claims, by its
+-- owner before every answer that gives records or takes acknowledgements, by resets. Read: when it is claimed.
+CREATE TABLE share_partition (
+    group_name                 text     NOT NULL,
+    topic_id                   bytea    NOT NULL,
+    number                     integer  NOT NULL,              -- of the partition in its topic
+    epoch                      bigint   NOT NULL UNIQUE,       -- of its owner, from group_epoch: every save comes with it
+    owner_id                   integer  NOT NULL,              -- a broker; -1: none since a reset
+    start_offset               bigint,                         -- every record below it is done; null: never read
+    done                       bigint   NOT NULL,              -- offsets above it that are done
+    state                      bytea,                          -- the owner's own; null before its first save
+    PRIMARY KEY (group_name, topic_id, number)
+);
+CREATE INDEX share_partition_by_topic ON share_partition (topic_id);
+
+-- The one row that every change to configs of groups raises, first of all. Written: by administrators. Read: by brokers
+-- when anything was committed.
+CREATE TABLE group_config_version (
+    only_row                   smallint NOT NULL PRIMARY KEY,  -- always 1
+    version                    bigint   NOT NULL
+);
+
+-- Configs of groups, which need not exist. Written: by administrators. Read: by brokers after a change.
+CREATE TABLE group_config (
+    group_name                 text     NOT NULL,
+    name                       text     NOT NULL,
+    value                      text     NOT NULL,
+    PRIMARY KEY (group_name, name)
+);
 
 -- The one row that every change to ACLs, credentials and quotas raises, first of all. Written: by administrators. Read: by every
 -- process when anything was committed.

@@ -14,6 +14,7 @@ from lakestream.metadata.inline_store import InlineStore
 from lakestream.metadata.job_store import JobStore
 from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.repair_store import RepairStore
+from lakestream.metadata.share_store import ShareStore
 from lakestream.metadata.table_store import TableStore
 from lakestream.metadata.transaction_store import TransactionStore
 from lakestream.model.broker import BrokerLease, BrokerSpec, LiveBroker
@@ -95,6 +96,11 @@ class MetadataStore(Protocol):
     @property
     def transactions(self) -> TransactionStore:
         """The verbs for transactions."""
+        ...
+
+    @property
+    def shares(self) -> ShareStore:
+        """The verbs for share groups, and for configs of groups."""
         ...
 
     # --- the cluster -------------------------------------------------------------------------

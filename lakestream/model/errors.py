@@ -79,6 +79,10 @@ class InvalidTopicConfig(Invalid):
     """A topic config is unknown, or its value is not one of those allowed."""
 
 
+class InvalidGroupConfig(Invalid):
+    """A config of a group is unknown, or its value is not one of those allowed."""
+
+
 class InvalidRequest(Invalid):
     """A request that decodes but makes no sense."""
 

@@ -54,6 +54,7 @@ class GroupKind(IntEnum):
 
     CLASSIC = 1
     CONSUMER = 2
+    SHARE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -283,10 +283,41 @@ class GroupSettings(SettingsGroup):
     consumer_session_timeout_ms: PositiveInt = Field(
         default=45_000,
         ge=100,
-        description="A member of the newer group protocol (group.protocol=consumer) is dead after so long in silence.",
+        description="A member of the newer group protocol (group.protocol=consumer) is dead after so long in silence. "
+        "A group may choose its own (consumer.session.timeout.ms).",
     )
     consumer_heartbeat_interval_ms: PositiveInt = Field(
         default=5_000, ge=50, description="How often members of the newer group protocol are told to heartbeat."
+    )
+    share_session_timeout_ms: PositiveInt = Field(
+        default=45_000, ge=100, description="A member of a share group is dead after so long in silence."
+    )
+    share_heartbeat_interval_ms: PositiveInt = Field(
+        default=5_000, ge=50, description="How often members of a share group are told to heartbeat."
+    )
+    share_members_max: PositiveInt = Field(
+        default=1_000, description="Members of one share group; further ones are refused."
+    )
+    share_record_lock_duration_ms: PositiveInt = Field(
+        default=30_000,
+        ge=1_000,
+        le=3_600_000,
+        description="A record that a member of a share group has not acknowledged goes to another one after so long. "
+        "A group may choose its own (share.record.lock.duration.ms).",
+    )
+    share_delivery_count_limit: PositiveInt = Field(
+        default=5,
+        ge=2,
+        le=25,
+        description="A share group gives up a record that was delivered so often and never accepted. A group may "
+        "choose its own (share.delivery.count.limit).",
+    )
+    share_partition_record_locks_max: PositiveInt = Field(
+        default=2_000,
+        ge=100,
+        le=10_000,
+        description="How far a share group may be ahead of a partition's first record that is not done, in offsets. A "
+        "group may choose its own (share.partition.max.record.locks).",
     )
     offset_metadata_bytes_max: PositiveInt = Field(
         default=4_096, le=1024 * KIB, description="The longest text that may be committed with an offset."

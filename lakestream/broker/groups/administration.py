@@ -7,14 +7,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from lakestream.broker.groups.asks import CONSUMER_PROTOCOL
+from lakestream.broker.groups.asks import CONSUMER_PROTOCOL, SHARE_PROTOCOL
 from lakestream.broker.groups.classic.group import ClassicGroup, ClassicPhase
+from lakestream.broker.groups.consumer.group import ConsumerGroup
 from lakestream.broker.groups.describe import (
     ClassicDescription,
     ConsumerDescription,
     GroupListing,
+    ShareDescription,
     describe_classic,
     describe_consumer,
+    describe_share,
     listing,
 )
 from lakestream.broker.groups.errors import (
@@ -34,6 +37,7 @@ from lakestream.broker.groups.offsets import (
     check_delete_offsets,
     check_fetch,
 )
+from lakestream.broker.groups.share.group import ShareGroup
 from lakestream.metadata.group_store import GroupStore
 from lakestream.model.errors import (
     LakestreamError,
@@ -161,9 +165,19 @@ class GroupAdministration:
 
     async def describe_consumer(self, group: str) -> ConsumerDescription:
         held = await self._holdings.hold(group)
-        if held is None or isinstance(held.machine.group, ClassicGroup):
+        if held is None or not isinstance(held.machine.group, ConsumerGroup):
             raise GroupNotFound(f"Group {group} is not a consumer group." if held else f"Group {group} not found.")
         return describe_consumer(held.machine.group)
+
+    async def describe_share(self, group: str) -> ShareDescription:
+        return describe_share((await self.hold_share(group))[1])
+
+    async def hold_share(self, group: str) -> tuple[HeldGroup, ShareGroup]:
+        """Raises GroupNotFound, also for a group of another protocol."""
+        held = await self._holdings.hold(group)
+        if held is None or not isinstance(held.machine.group, ShareGroup):
+            raise GroupNotFound(f"Group {group} is not a share group." if held else f"Group {group} not found.")
+        return held, held.machine.group
 
     async def list(self) -> list[GroupListing]:
         """The groups that this broker coordinates; clients ask every broker."""
@@ -229,10 +243,10 @@ async def _done(group: str, write: "asyncio.Future[T]") -> T:
 
 def _unheld(group: ListedGroup) -> GroupListing:
     """The listing of a group that nobody has asked for since it came to this broker, as a claim would restore it."""
-    is_classic = group.kind is GroupKind.CLASSIC
+    known = {GroupKind.CONSUMER: CONSUMER_PROTOCOL, GroupKind.SHARE: SHARE_PROTOCOL}
     return GroupListing(
         group=group.group,
         kind=group.kind,
-        protocol_type=group.protocol_type if is_classic else CONSUMER_PROTOCOL,
+        protocol_type=known.get(group.kind, group.protocol_type),
         phase=ClassicPhase.EMPTY if group.empty else ClassicPhase.STABLE,
     )

@@ -10,6 +10,7 @@ from lakestream.model.errors import LakestreamError
 UNKNOWN_MEMBER_ID = ""
 CONSUMER_PROTOCOL = "consumer"
 """The protocol type of consumers, whose metadata a broker can read."""
+SHARE_PROTOCOL = "share"
 
 
 class MemberClient(NamedTuple):
@@ -144,6 +145,30 @@ class ConsumerHeartbeatAsk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerHeartbeatAnswer:
+    member_id: str
+    member_epoch: int
+    heartbeat_interval_ms: int
+    assignment: Assignment | None
+    """None: unchanged since the last answer."""
+
+
+# --- share (KIP-932) ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareHeartbeatAsk:
+    """None means unchanged since the last heartbeat."""
+
+    group: str
+    member_id: str
+    member_epoch: int
+    rack: str | None
+    client: MemberClient
+    topics: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareHeartbeatAnswer:
     member_id: str
     member_epoch: int
     heartbeat_interval_ms: int

@@ -1,11 +1,13 @@
-"""Descriptions of groups for administrators: DescribeGroups, ConsumerGroupDescribe and ListGroups."""
+"""Descriptions of groups for administrators: DescribeGroups, ConsumerGroupDescribe, ShareGroupDescribe, ListGroups."""
 
 from dataclasses import dataclass
 
-from lakestream.broker.groups.asks import CONSUMER_PROTOCOL
+from lakestream.broker.groups.asks import CONSUMER_PROTOCOL, SHARE_PROTOCOL
 from lakestream.broker.groups.classic.group import ClassicGroup, ClassicPhase
 from lakestream.broker.groups.consumer.group import ConsumerGroup
-from lakestream.broker.groups.saved.state import Assignment, ConsumerMember
+from lakestream.broker.groups.saved.state import Assignment, ConsumerMember, ShareMember
+from lakestream.broker.groups.share.assignor import ASSIGNOR
+from lakestream.broker.groups.share.group import ShareGroup
 from lakestream.model.group import GroupKind
 
 DEAD = "Dead"
@@ -47,6 +49,21 @@ class ConsumerMemberDescription:
 
     member: ConsumerMember
     target: Assignment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareDescription:
+    group: str
+    phase: str
+    epoch: int
+    assignor: str
+    members: tuple["ShareMemberDescription", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareMemberDescription:
+    member: ShareMember
+    assigned: Assignment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +110,24 @@ def describe_consumer(group: ConsumerGroup) -> ConsumerDescription:
     )
 
 
-def listing(group: ClassicGroup | ConsumerGroup) -> GroupListing:
+def describe_share(group: ShareGroup) -> ShareDescription:
+    return ShareDescription(
+        group=group.group,
+        phase=group.phase,
+        epoch=group.epoch,
+        assignor=ASSIGNOR,
+        members=tuple(
+            ShareMemberDescription(member=member, assigned=group.assigned(member.id))
+            for member in group.members.values()
+        ),
+    )
+
+
+def listing(group: ClassicGroup | ConsumerGroup | ShareGroup) -> GroupListing:
     if isinstance(group, ClassicGroup):
         kind, protocol_type = GroupKind.CLASSIC, group.protocol_type or ""
+    elif isinstance(group, ShareGroup):
+        kind, protocol_type = GroupKind.SHARE, SHARE_PROTOCOL
     else:
         kind, protocol_type = GroupKind.CONSUMER, CONSUMER_PROTOCOL
     return GroupListing(group=group.group, kind=kind, protocol_type=protocol_type, phase=group.phase)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lakestream.broker.cluster import Cluster
 from lakestream.broker.directory import Directory
 from lakestream.broker.groups.administration import GroupAdministration
+from lakestream.broker.groups.configs import GroupConfigs
 from lakestream.broker.groups.coordinator import Coordinator
 from lakestream.broker.groups.expiry import Chores, OffsetExpiry
 from lakestream.broker.groups.holdings import Holdings
@@ -28,6 +29,7 @@ class Groups:
     administration: GroupAdministration
     expiry: OffsetExpiry
     lags: Lags
+    configs: GroupConfigs
     ids: Ids
 
     def start(self) -> None:
@@ -43,6 +45,7 @@ def build_groups(
     limits: GroupLimits,
     *,
     store: GroupStore,
+    configs: GroupConfigs,
     chores: Chores,
     cluster: Cluster,
     directory: Directory,
@@ -58,16 +61,18 @@ def build_groups(
         lease=cluster.lease,
         is_ours=is_ours,
         limits=limits,
+        limits_of=configs.limits,
         clock=clock,
         tasks=tasks,
     )
     return Groups(
         holdings=holdings,
-        coordinator=Coordinator(holdings),
+        coordinator=Coordinator(holdings, store),
         administration=GroupAdministration(holdings, store),
         expiry=OffsetExpiry(
             store=store, chores=chores, holder=f"broker-{cluster.spec.id}", limits=limits, clock=clock, tasks=tasks
         ),
         lags=Lags(store, is_ours, clock),
+        configs=configs,
         ids=ids,
     )

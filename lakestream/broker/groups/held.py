@@ -18,12 +18,13 @@ from typing import Any
 
 import structlog
 
-from lakestream.broker.groups.asks import CONSUMER_PROTOCOL, ParkedAnswer
+from lakestream.broker.groups.asks import CONSUMER_PROTOCOL, SHARE_PROTOCOL, ParkedAnswer
 from lakestream.broker.groups.classic.group import ClassicGroup
 from lakestream.broker.groups.errors import CoordinatorNotAvailable
 from lakestream.broker.groups.machine import GroupMachine
 from lakestream.broker.groups.saved.state import ClassicState
 from lakestream.broker.groups.saved.state_codec import StateWriter
+from lakestream.broker.groups.share.group import ShareGroup
 from lakestream.broker.groups.turn import Ticket, Turn
 from lakestream.metadata.group_store import GroupStore
 from lakestream.model.errors import Corrupt, Fenced, IllegalGeneration, LakestreamError, NotCoordinator
@@ -187,9 +188,10 @@ def saved_group(machine: GroupMachine, writer: StateWriter) -> SavedGroup:
             subscribed=group.subscribed(),
             state=writer.encode(state),
         )
+    is_share = isinstance(group, ShareGroup)
     return SavedGroup(
-        kind=GroupKind.CONSUMER,
-        protocol_type=CONSUMER_PROTOCOL,
+        kind=GroupKind.SHARE if is_share else GroupKind.CONSUMER,
+        protocol_type=SHARE_PROTOCOL if is_share else CONSUMER_PROTOCOL,
         generation=group.epoch,
         empty=group.is_empty,
         subscribed=group.subscribed(),

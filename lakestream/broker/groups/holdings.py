@@ -54,8 +54,11 @@ class Holdings:
         limits: GroupLimits,
         clock: Clock,
         tasks: Tasks,
+        limits_of: Callable[[str], GroupLimits] | None = None,
     ) -> None:
+        """`limits_of` knows the timeouts of groups that have chosen their own."""
         self.limits = limits
+        self._limits_of = limits_of or (lambda group: limits)
         self._store = store
         self._topics = topics
         self._lease = lease
@@ -136,7 +139,7 @@ class Holdings:
             return told_to_clients(name, error)
 
     def _take_up(self, name: str, claim: GroupClaim) -> HeldGroup:
-        turn = self.turn()
+        turn = self.turn(name)
         machine = new_machine(name) if claim.state is None else restored_machine(name, decode_state(claim.state), turn)
         held = HeldGroup(
             name,
@@ -169,8 +172,8 @@ class Holdings:
 
     # --- turns and time ------------------------------------------------------------------------
 
-    def turn(self) -> Turn:
-        return Turn(now_ms=self.now_ms(), limits=self.limits, topics=self._topics.image())
+    def turn(self, group: str) -> Turn:
+        return Turn(now_ms=self.now_ms(), limits=self._limits_of(group), topics=self._topics.image())
 
     async def settle(self, held: HeldGroup, turn: Turn) -> None:
         """Return when the effects of the turn are durable."""
@@ -199,7 +202,7 @@ class Holdings:
         if not self._is_ours(held.name):
             held.lose(_moved(held.name))
             return
-        turn = self.turn()
+        turn = self.turn(held.name)
         held.machine.tick(turn)
         self.settle_later(held, turn)
 

@@ -25,6 +25,24 @@ class GroupLimits:
     consumer_heartbeat_interval_ms: int = 5_000
     """group.consumer.heartbeat.interval.ms: the interval that members of the newer protocol are told."""
 
+    share_session_timeout_ms: int = 45_000
+    """group.share.session.timeout.ms"""
+
+    share_heartbeat_interval_ms: int = 5_000
+    """group.share.heartbeat.interval.ms"""
+
+    share_members_max: int = 1_000
+    """group.share.max.size"""
+
+    share_record_lock_ms: int = 30_000
+    """group.share.record.lock.duration.ms"""
+
+    share_delivery_limit: int = 5
+    """group.share.delivery.count.limit"""
+
+    share_record_locks: int = 2_000
+    """group.share.partition.max.record.locks"""
+
     assignment_pause_ms: int = 1_000
     """group.consumer.assignment.interval.ms: the shortest time between two assignments of a large group."""
 

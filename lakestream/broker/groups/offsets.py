@@ -19,10 +19,11 @@ from lakestream.broker.groups.errors import (
     UnsupportedCommit,
 )
 from lakestream.broker.groups.saved.state import ConsumerMember
+from lakestream.broker.groups.share.group import ShareGroup
 from lakestream.model.errors import IllegalGeneration
 from lakestream.model.group import NO_GENERATION, CommittedOffset, TopicPartition
 
-Group = ClassicGroup | ConsumerGroup
+Group = ClassicGroup | ConsumerGroup | ShareGroup
 
 
 class CommitAsk(NamedTuple):
@@ -64,6 +65,8 @@ def check_commit(group: Group | None, ask: CommitAsk, now_ms: int) -> int:
         return NO_GENERATION
     if isinstance(group, ClassicGroup):
         return _check_classic_commit(group, ask, now_ms)
+    if isinstance(group, ShareGroup):
+        raise GroupNotFound(f"'{ask.group}' is a share group: its members acknowledge records, and commit no offsets")
     _check_consumer_commit(group, ask)
     # The epochs of members rise one by one, so the group's epoch is no guard. The coordinator keeps commits and saves
     # in order.
@@ -87,6 +90,8 @@ def check_delete_offsets(group: Group | None, name: str) -> frozenset[str]:
     """The topics whose offsets must stay because members read them."""
     if group is None:
         raise GroupNotFound(f"there is no group '{name}'")
+    if isinstance(group, ShareGroup):
+        raise GroupNotFound(f"'{name}' is a share group: delete its offsets with DeleteShareGroupOffsets")
     subscribed = group.subscribed()
     if subscribed is None:
         raise GroupNotEmpty(f"group '{name}' has members, and only they know what they read: stop them first")

@@ -94,11 +94,13 @@ async def _expire(connection: Connection, retention_ms: int, limit: int) -> int:
         rows = await all_rows(
             connection,
             "SELECT name FROM consumer_group WHERE occupied = 0"
-            " AND NOT EXISTS (SELECT 1 FROM group_offset WHERE group_name = name) FOR UPDATE SKIP LOCKED",
+            " AND NOT EXISTS (SELECT 1 FROM group_offset WHERE group_name = name)"
+            " AND NOT EXISTS (SELECT 1 FROM share_partition WHERE group_name = name) FOR UPDATE SKIP LOCKED",
         )
         await connection.execute(
             "DELETE FROM consumer_group WHERE name = ANY (%s)"
-            " AND NOT EXISTS (SELECT 1 FROM group_offset WHERE group_name = name)",
+            " AND NOT EXISTS (SELECT 1 FROM group_offset WHERE group_name = name)"
+            " AND NOT EXISTS (SELECT 1 FROM share_partition WHERE group_name = name)",
             ([row[0] for row in rows],),
         )
     return expired.rowcount

@@ -39,6 +39,7 @@ class PostgresStore(SharedVerbs):
             url,
             cluster_id=cluster_id,
             database=PostgresDatabase(write=self._write, read=self._read),
+            quiet=PostgresDatabase(write=self._read, read=self._read),
             jobs=PostgresJobs(write=self._write, read=self._read),
             groups=PostgresGroups(run=self._read),
         )

@@ -58,5 +58,6 @@ def _expire(connection: sqlite3.Connection, retention_ms: int, limit: int, now_m
     connection.execute(
         "DELETE FROM consumer_group WHERE occupied = 0"
         " AND NOT EXISTS (SELECT 1 FROM group_offset WHERE group_name = consumer_group.name)"
+        " AND NOT EXISTS (SELECT 1 FROM share_partition WHERE group_name = consumer_group.name)"
     )
     return len(expired)

@@ -41,6 +41,7 @@ class SqliteStore(SharedVerbs):
             url,
             cluster_id=cluster_id,
             database=SqliteDatabase(write=self._write, read=self._read, now_ms=self._now),
+            quiet=SqliteDatabase(write=self._writer.run_quietly, read=self._read, now_ms=self._now),
             jobs=SqliteJobs(write=self._write, read=self._read, now_ms=self._now),
             groups=SqliteGroups(writer=self._writer, read=self._read, now_ms=self._now),
         )

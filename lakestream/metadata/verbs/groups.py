@@ -92,6 +92,7 @@ class GroupVerbs(Verbs):
         rows = yield from all_rows(_DELETE_OWNED, names=list(owned), epochs=list(owned.values()))
         gone = [row[0] for row in rows]
         yield from changed("DELETE FROM group_offset WHERE group_name = ANY (:gone)", gone=gone)
+        yield from changed("DELETE FROM share_partition WHERE group_name = ANY (:gone)", gone=gone)
         return frozenset(gone)
 
     # --- offsets -------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ class TopicVerbs(Verbs):
         yield from release_spans_of(partitions)
         yield from changed("DELETE FROM compaction_ask WHERE topic_id = :topic", topic=topic)
         yield from changed("DELETE FROM group_offset WHERE topic_id = :topic", topic=topic)
+        yield from changed("DELETE FROM share_partition WHERE topic_id = :topic", topic=topic)
         yield from _let_go_of_table(topic, drop=drops_its_table(json.loads(deleted[0])))
 
     @transacts

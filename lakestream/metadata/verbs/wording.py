@@ -26,7 +26,7 @@ _IN_SQLITE = tuple(
         # The driver binds the time at which the verb began. A function would need the GIL for every call.
         (r"\bnow_ms\(\)", ":now_ms"),
         # One transaction writes at a time, so there are no rows to lock.
-        (r" FOR (?:KEY )?(?:UPDATE|SHARE)\b", ""),
+        (r" FOR (?:NO )?(?:KEY )?(?:UPDATE|SHARE)\b", ""),
         # SQLite compares texts by their bytes by default.
         (r' COLLATE "C"', ""),
         # The driver binds lists as JSON.

@@ -98,15 +98,27 @@ DIFFERENCES = (
     ),
     Difference(
         "broker configs",
-        "Shown read-only, and few. They are set where the broker is started (`lakestream settings`).",
+        "Shown read-only, and few: those that tools look for, such as `advertised.listeners` and `log.retention.ms`. "
+        "They are set where the broker is started (`lakestream settings`).",
         "Brokers keep nothing of their own that a setting could be written to.",
     ),
     Difference(
         "group configs",
-        "`consumer.session.timeout.ms` and `consumer.heartbeat.interval.ms` are shown for every group, read-only. They "
-        "are the same for all groups and set where brokers are started (`group.consumer_session_timeout_ms`, "
-        "`group.consumer_heartbeat_interval_ms`).",
-        "Not built yet: a group has no place of its own for them in the metadata store.",
+        "Those that `kafka-configs --entity-type groups --describe --all` shows. The bounds of their values are the "
+        "same for every cluster, and wider than Apache Kafka's. Configs of Streams groups, and those that tune its "
+        "assignors, are refused with INVALID_CONFIG.",
+        "A value that one group wants needs no bound of the cluster's, and there are neither Streams groups nor "
+        "assignors that would have to be tuned.",
+    ),
+    Difference(
+        "share groups",
+        "State lives in the metadata store; there is no `__share_group_state` topic. Any broker serves any "
+        "share-partition, and locks outlive the broker that gave them: a member acknowledges what it holds through "
+        "another one. Locks end by the store's clock. A member whose connection breaks keeps its locks until they run "
+        "out. Markers and aborted records are never delivered, rather than delivered and skipped. Read-committed "
+        "groups wait for open transactions. Share groups do not expire.",
+        "The store is where everything is kept that must survive a broker, and one row with an epoch fences an owner "
+        "that was overtaken. A connection that breaks says nothing of the member: its client opens another one.",
     ),
     Difference(
         "controller",

@@ -9,6 +9,7 @@ exception that is not in the table is our own fault: the client gets UNKNOWN_SER
 from enum import IntEnum
 
 from lakestream.broker.groups import errors as groups
+from lakestream.broker.shares import errors as shares
 from lakestream.model import acl, credential, errors, quota
 from lakestream.storage.records import errors as batches
 
@@ -64,6 +65,7 @@ class KafkaError(IntEnum):
     SECURITY_DISABLED = 54
     OPERATION_NOT_ATTEMPTED = 55
     KAFKA_STORAGE_ERROR = 56
+    LOG_DIR_NOT_FOUND = 57
     SASL_AUTHENTICATION_FAILED = 58
     UNKNOWN_PRODUCER_ID = 59
     NON_EMPTY_GROUP = 68
@@ -77,6 +79,8 @@ class KafkaError(IntEnum):
     MEMBER_ID_REQUIRED = 79
     GROUP_MAX_SIZE_REACHED = 81
     FENCED_INSTANCE_ID = 82
+    ELECTION_NOT_NEEDED = 84
+    NO_REASSIGNMENT_IN_PROGRESS = 85
     GROUP_SUBSCRIBED_TO_TOPIC = 86
     INVALID_RECORD = 87
     UNSTABLE_OFFSET_COMMIT = 88
@@ -85,6 +89,7 @@ class KafkaError(IntEnum):
     RESOURCE_NOT_FOUND = 91
     DUPLICATE_RESOURCE = 92
     UNACCEPTABLE_CREDENTIAL = 93
+    FEATURE_UPDATE_FAILED = 96
     UNKNOWN_TOPIC_ID = 100
     INCONSISTENT_TOPIC_ID = 103
     TRANSACTIONAL_ID_NOT_FOUND = 105
@@ -95,7 +100,11 @@ class KafkaError(IntEnum):
     MISMATCHED_ENDPOINT_TYPE = 114
     UNSUPPORTED_ENDPOINT_TYPE = 115
     TRANSACTION_ABORTABLE = 120
+    INVALID_RECORD_STATE = 121
+    SHARE_SESSION_NOT_FOUND = 122
+    INVALID_SHARE_SESSION_EPOCH = 123
     INVALID_REGULAR_EXPRESSION = 128
+    SHARE_SESSION_LIMIT_REACHED = 133
 
 
 CODES: dict[type[errors.LakestreamError], KafkaError] = {
@@ -109,6 +118,7 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     errors.InvalidPartitionCount: KafkaError.INVALID_PARTITIONS,
     errors.InvalidReplication: KafkaError.INVALID_REPLICATION_FACTOR,
     errors.InvalidTopicConfig: KafkaError.INVALID_CONFIG,
+    errors.InvalidGroupConfig: KafkaError.INVALID_CONFIG,
     errors.InvalidRequest: KafkaError.INVALID_REQUEST,
     errors.UnsupportedOperation: KafkaError.INVALID_REQUEST,
     # The log.
@@ -167,6 +177,12 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     groups.SubscribedToTopic: KafkaError.GROUP_SUBSCRIBED_TO_TOPIC,
     groups.OffsetMetadataTooLarge: KafkaError.OFFSET_METADATA_TOO_LARGE,
     groups.UnsupportedCommit: KafkaError.UNSUPPORTED_VERSION,
+    # Share groups.
+    shares.InvalidRecordState: KafkaError.INVALID_RECORD_STATE,
+    shares.ShareSessionNotFound: KafkaError.SHARE_SESSION_NOT_FOUND,
+    shares.InvalidShareSessionEpoch: KafkaError.INVALID_SHARE_SESSION_EPOCH,
+    shares.ShareSessionLimitReached: KafkaError.SHARE_SESSION_LIMIT_REACHED,
+    shares.ShareOvertaken: KafkaError.NOT_LEADER_OR_FOLLOWER,
     # Access.
     acl.InvalidAcl: KafkaError.INVALID_REQUEST,
     acl.TooManyAcls: KafkaError.POLICY_VIOLATION,

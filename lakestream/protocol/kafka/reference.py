@@ -10,6 +10,7 @@ from lakestream.model.configs.topic_config import TOPIC_CONFIGS
 from lakestream.protocol.kafka.api import Api
 from lakestream.protocol.kafka.apis.all import APIS
 from lakestream.protocol.kafka.differences import DIFFERENCES
+from lakestream.protocol.kafka.not_served import NOT_SERVED
 from lakestream.protocol.kafka.wire import describe
 
 _HEAD = """\
@@ -44,8 +45,10 @@ _MISSING = """
 ## APIs of Apache Kafka that are not served
 
 Not in the list that clients ask for, so they do without or say so. Those that Kafka's brokers use among themselves are
-here too:
+here too.
 
+| APIs | why not |
+|---|---|
 """
 
 _BEHAVIOUR = """
@@ -69,7 +72,7 @@ def _parts() -> Iterator[str]:
     yield _DIFFERENCES
     yield from (f"| {each.area} | {each.here} | {each.reason} |\n" for each in DIFFERENCES)
     yield _MISSING
-    yield ", ".join(_missing_names()) + ".\n"
+    yield from (f"| {', '.join(names)} | {reason} |\n" for reason, names in _missing_names().items())
     yield _BEHAVIOUR
     yield from (f"\n### {api.name}\n\n{_behaviour(api)}\n" for api in APIS)
 
@@ -98,9 +101,14 @@ def _documentation(api: Api) -> str:
     return text
 
 
-def _missing_names() -> list[str]:
+def _missing_names() -> dict[str, list[str]]:
+    """By the reason."""
     served = {api.key for api in APIS}
-    return [_kafka_name(key) for key in describe.api_keys() if key not in served]
+    missing: dict[str, list[str]] = {}
+    for key in describe.api_keys():
+        if key not in served:
+            missing.setdefault(NOT_SERVED[key], []).append(_kafka_name(key))
+    return missing
 
 
 def _kafka_name(key: int) -> str:

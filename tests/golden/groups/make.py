@@ -11,6 +11,8 @@ from lakestream.broker.groups.saved.state import (
     ProtocolOffer,
     SavedClassicMember,
     SeenTopic,
+    ShareGroupState,
+    ShareMember,
 )
 from lakestream.broker.groups.saved.state_codec import StateWriter
 from lakestream.model.group import TopicPartition
@@ -82,13 +84,30 @@ CONSUMER = ConsumerState(
     ),
 )
 
+SHARE = ShareGroupState(
+    epoch=4,
+    seen={"orders": SeenTopic(TOPIC, 3)},
+    members=(
+        ShareMember(
+            id="a",
+            rack="zone-1",
+            client_id="worker",
+            client_host="/10.0.0.1",
+            topics=frozenset({"orders", "bills"}),
+            epoch=4,
+            previous_epoch=3,
+        ),
+        ShareMember(id="b", topics=frozenset({"orders"}), epoch=3),
+    ),
+)
+
 
 def main() -> None:
-    for name, state in (("classic", CLASSIC), ("consumer", CONSUMER)):
+    """A kind of group that came later brings a file of its own."""
+    for name, state in (("classic", CLASSIC), ("consumer", CONSUMER), ("share", SHARE)):
         path = HERE / f"v1_{name}.bin"
-        if path.exists():
-            raise SystemExit(f"{path} is there already; a golden file is never rewritten")
-        path.write_bytes(StateWriter().encode(state))
+        if not path.exists():
+            path.write_bytes(StateWriter().encode(state))
 
 
 if __name__ == "__main__":

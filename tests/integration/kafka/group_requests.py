@@ -1,7 +1,7 @@
 """A well-formed request for every API of groups, in every version, and what must be there before it is sent."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -172,6 +172,110 @@ def _consumer_describe(client: WireClient, group: str, topic: str, topic_id: byt
     return messages.api(69).Request(group_ids=[group], include_authorized_operations=True)
 
 
+def share_heartbeat_request(group: str, topics: list[str] | None, member_id: str = "member-1", epoch: int = 0) -> Any:
+    return messages.api(76).Request(
+        group_id=group, member_id=member_id, member_epoch=epoch, subscribed_topic_names=topics
+    )
+
+
+def share_group(client: WireClient, group: str, topic: str, *, empty: bool = False) -> None:
+    answer = client.call(76, 1, share_heartbeat_request(group, [topic]))
+    assert answer.error_code.value == 0, answer
+    if empty:
+        client.call(76, 1, share_heartbeat_request(group, None, epoch=-1))
+
+
+def share_fetch_request(
+    group: str,
+    topic_id: bytes,
+    *,
+    epoch: int = 0,
+    member_id: str = "member-1",
+    wait_ms: int = 0,
+    records: int = 100,
+    exact: bool = False,
+    acknowledged: Sequence[tuple[int, int, Sequence[int]]] = (),
+    partitions: Sequence[int] = (0,),
+) -> Any:
+    """`acknowledged`: first and last offset and types, of the first partition."""
+    api = messages.api(78)
+    batches = [
+        api.request.AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=list(types))
+        for first, last, types in acknowledged
+    ]
+    parts = [
+        api.request.FetchPartition(partition_index=number, acknowledgement_batches=batches if not at else [])
+        for at, number in enumerate(partitions)
+    ]
+    topics = [api.request.FetchTopic(topic_id=topic_id, partitions=parts)] if parts else []
+    return api.Request(
+        group_id=group,
+        member_id=member_id,
+        share_session_epoch=epoch,
+        max_wait=wait_ms,
+        min_bytes=1,
+        max_bytes=1 << 20,
+        max_records=records,
+        batch_size=records,
+        share_acquire_mode=int(exact),
+        topics=topics,
+    )
+
+
+def share_acknowledge_request(
+    group: str, topic_id: bytes, epoch: int, *batches: tuple[int, int, Sequence[int]], member_id: str = "member-1"
+) -> Any:
+    api = messages.api(79)
+    told = [
+        api.request.AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=list(types))
+        for first, last, types in batches
+    ]
+    part = api.request.AcknowledgePartition(partition_index=0, acknowledgement_batches=told)
+    topics = [api.request.AcknowledgeTopic(topic_id=topic_id, partitions=[part])]
+    return api.Request(group_id=group, member_id=member_id, share_session_epoch=epoch, topics=topics)
+
+
+def _share_heartbeat(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    return share_heartbeat_request(group, [topic])
+
+
+def _share_describe(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    share_group(client, group, topic)
+    return messages.api(77).Request(group_ids=[group], include_authorized_operations=True)
+
+
+def _share_fetch(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    share_group(client, group, topic)
+    return share_fetch_request(group, topic_id)
+
+
+def _share_acknowledge(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    share_group(client, group, topic)
+    client.call(78, 1, share_fetch_request(group, topic_id))
+    return share_acknowledge_request(group, topic_id, 1)
+
+
+def _share_offsets(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    share_group(client, group, topic)
+    api = messages.api(90)
+    asked = api.request.DescribeShareGroupOffsetsRequestTopic(topic_name=topic, partitions=[0])
+    return api.Request(groups=[api.request.DescribeShareGroupOffsetsRequestGroup(group_id=group, topics=[asked])])
+
+
+def _alter_share_offsets(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    share_group(client, group, topic, empty=True)
+    api = messages.api(91)
+    part = api.request.AlterShareGroupOffsetsRequestPartition(partition_index=0, start_offset=0)
+    asked = api.request.AlterShareGroupOffsetsRequestTopic(topic_name=topic, partitions=[part])
+    return api.Request(group_id=group, topics=[asked])
+
+
+def _delete_share_offsets(client: WireClient, group: str, topic: str, topic_id: bytes, version: int) -> Any:
+    share_group(client, group, topic, empty=True)
+    api = messages.api(92)
+    return api.Request(group_id=group, topics=[api.request.DeleteShareGroupOffsetsRequestTopic(topic_name=topic)])
+
+
 GROUP_REQUESTS: Mapping[int, Callable[[WireClient, str, str, bytes, int], Any]] = {
     8: _commit,
     9: _fetch,
@@ -185,6 +289,13 @@ GROUP_REQUESTS: Mapping[int, Callable[[WireClient, str, str, bytes, int], Any]] 
     47: _delete_offsets,
     68: _consumer_heartbeat,
     69: _consumer_describe,
+    76: _share_heartbeat,
+    77: _share_describe,
+    78: _share_fetch,
+    79: _share_acknowledge,
+    90: _share_offsets,
+    91: _alter_share_offsets,
+    92: _delete_share_offsets,
 }
 
 

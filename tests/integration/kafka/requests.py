@@ -194,6 +194,29 @@ def _alter_scram(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
     return api.Request(upsertions=[asked])
 
 
+def _alter_log_dirs(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    moved = api.request.AlterReplicaLogDirTopic(name=topic, partitions=[0])
+    return api.Request(dirs=[api.request.AlterReplicaLogDir(path="lakestream", topics=[moved])])
+
+
+def _elect_leaders(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(topic_partitions=[api.request.TopicPartitions(topic=topic, partitions=[0])])
+
+
+def _alter_reassignments(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    part = api.request.ReassignablePartition(partition_index=0, replicas=None)
+    return api.Request(topics=[api.request.ReassignableTopic(name=topic, partitions=[part])])
+
+
+def _describe_quorum(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    part = api.request.PartitionData(partition_index=0)
+    return api.Request(topics=[api.request.TopicData(topic_name="__cluster_metadata", partitions=[part])])
+
+
+def _update_features(api: Any, topic: str, topic_id: bytes, version: int) -> Any:
+    return api.Request(feature_updates=[api.request.FeatureUpdateKey(feature="share.version", max_version_level=1)])
+
+
 REQUESTS: Mapping[int, Callable[[Any, str, bytes, int], Any]] = {
     0: _produce,
     1: _fetch,
@@ -221,9 +244,14 @@ REQUESTS: Mapping[int, Callable[[Any, str, bytes, int], Any]] = {
     36: _sasl_authenticate,
     37: _create_partitions,
     44: _alter_configs,
+    34: _alter_log_dirs,
+    43: _elect_leaders,
+    45: _alter_reassignments,
     46: _list_reassignments,
     48: _describe_quotas,
     49: _alter_quotas,
+    55: _describe_quorum,
+    57: _update_features,
     50: _describe_scram,
     51: _alter_scram,
     60: _describe_cluster,

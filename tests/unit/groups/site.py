@@ -56,4 +56,4 @@ def broker(
         tasks=tasks,
     )
     holdings.start()
-    return Broker(holdings, Coordinator(holdings), GroupAdministration(holdings, store), tasks)
+    return Broker(holdings, Coordinator(holdings, store), GroupAdministration(holdings, store), tasks)

@@ -20,7 +20,7 @@ from lakestream.broker.groups.saved.state import (
 from lakestream.broker.groups.saved.state_codec import StateWriter, decode_state
 from lakestream.model.errors import Corrupt
 from lakestream.model.group import TopicPartition
-from tests.golden.groups.make import CLASSIC, CONSUMER
+from tests.golden.groups.make import CLASSIC, CONSUMER, SHARE
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "groups"
 
@@ -109,6 +109,6 @@ def test_a_newer_version_is_refused() -> None:
         decode_state(b"\x02" + StateWriter().encode(ClassicState())[1:])
 
 
-@pytest.mark.parametrize(("name", "state"), [("classic", CLASSIC), ("consumer", CONSUMER)])
+@pytest.mark.parametrize(("name", "state"), [("classic", CLASSIC), ("consumer", CONSUMER), ("share", SHARE)])
 def test_states_of_version_1_stay_readable(name: str, state: GroupState) -> None:
     assert decode_state((GOLDEN / f"v1_{name}.bin").read_bytes()) == state

@@ -130,4 +130,35 @@ class ConsumerState:
     """By topic name."""
 
 
-GroupState = ClassicState | ConsumerState
+# --- share -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareMember:
+    id: str
+    rack: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    topics: frozenset[str] = frozenset()
+    epoch: int = 0
+    previous_epoch: int = 0
+
+    @property
+    def subscribed_bytes(self) -> int:
+        return sum(map(len, self.topics))
+
+    def at_epoch(self, epoch: int) -> "ShareMember":
+        return self if epoch == self.epoch else replace(self, epoch=epoch, previous_epoch=self.epoch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareGroupState:
+    """Who reads which partitions follows from the members and the topics, so it is not part of it."""
+
+    epoch: int = 0
+    members: tuple[ShareMember, ...] = ()
+    seen: dict[str, SeenTopic] = field(default_factory=dict)
+    """By topic name."""
+
+
+GroupState = ClassicState | ConsumerState | ShareGroupState

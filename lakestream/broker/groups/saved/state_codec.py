@@ -5,6 +5,8 @@
     consumer  [2, epoch, target_epoch, {member id: assignment}, {topic name: [topic id, partitions]},
                [[id, instance, rack, client_id, host, [topic ...], regex, assignor, rebalance_ms, epoch,
                  previous_epoch, state, assigned, revoking, null | [session_ms, [[name, metadata] ...]]] ...]]
+    share     [3, epoch, {topic name: [topic id, partitions]},
+               [[id, rack, client_id, host, [topic ...], epoch, previous_epoch] ...]]
     assignment in a consumer group  [[topic id, [index ...]] ...]
 
 Sets are sorted, so that equal states have equal bytes. A golden file keeps each version for ever.
@@ -29,12 +31,15 @@ from lakestream.broker.groups.saved.state import (
     ProtocolOffer,
     SavedClassicMember,
     SeenTopic,
+    ShareGroupState,
+    ShareMember,
 )
 from lakestream.model.errors import Corrupt
 from lakestream.model.group import GroupKind, TopicPartition
 
 VERSION = 1
 CONSUMER_FIELDS = 5
+SHARE_FIELDS = 3
 
 
 T = TypeVar("T")
@@ -50,6 +55,10 @@ class StateWriter:
             members = _remembered(self._members, {one.id: one for one in state.members}, _classic_member)
             parts = [*map(_packed, _classic_header(state)), _array(len(members)), *members]
             return _whole(GroupKind.CLASSIC, len(_classic_header(state)) + 1, parts)
+        if isinstance(state, ShareGroupState):
+            members = _remembered(self._members, {one.id: one for one in state.members}, _share_member)
+            parts = [_packed(state.epoch), _packed(dict(sorted(state.seen.items()))), _array(len(members)), *members]
+            return _whole(GroupKind.SHARE, SHARE_FIELDS, parts)
         targets = dict(sorted(state.target.items()))
         written = _remembered(self._targets, targets, _partitions)
         members = _remembered(self._members, {one.id: one for one in state.members}, _consumer_member)
@@ -64,7 +73,7 @@ def decode_state(data: bytes) -> GroupState:
         if data[0] != VERSION:
             raise ValueError(f"version {data[0]}")
         kind, *fields = msgpack.unpackb(memoryview(data)[1:], strict_map_key=False)
-        return _read_classic(fields) if GroupKind(kind) is GroupKind.CLASSIC else _read_consumer(fields)
+        return _READERS[GroupKind(kind)](fields)
     except (ValueError, TypeError, IndexError, msgpack.UnpackException) as error:
         raise Corrupt(
             f"the saved state of a group is not readable ({error}): run the version of Lakestream that wrote it, or "
@@ -226,3 +235,48 @@ def _read_consumer_member(fields: list[Any]) -> ConsumerMember:
 
 def _read_partitions(by_topic: Iterable[Any]) -> Assignment:
     return frozenset(TopicPartition(topic, index) for topic, indexes in by_topic for index in indexes)
+
+
+# --- share -------------------------------------------------------------------------------------
+
+
+def _share_member(member: ShareMember) -> list[Any]:
+    return [
+        member.id,
+        member.rack,
+        member.client_id,
+        member.client_host,
+        sorted(member.topics),
+        member.epoch,
+        member.previous_epoch,
+    ]
+
+
+def _read_share(fields: list[Any]) -> ShareGroupState:
+    epoch, seen, members = fields
+    return ShareGroupState(
+        epoch=epoch,
+        seen={name: SeenTopic(id, partitions) for name, (id, partitions) in seen.items()},
+        members=tuple(_read_share_member(*member) for member in members),
+    )
+
+
+def _read_share_member(
+    id: str, rack: str | None, client_id: str, host: str, topics: list[str], epoch: int, previous_epoch: int
+) -> ShareMember:
+    return ShareMember(
+        id=id,
+        rack=rack,
+        client_id=client_id,
+        client_host=host,
+        topics=frozenset(topics),
+        epoch=epoch,
+        previous_epoch=previous_epoch,
+    )
+
+
+_READERS: Mapping[GroupKind, Callable[[list[Any]], GroupState]] = {
+    GroupKind.CLASSIC: _read_classic,
+    GroupKind.CONSUMER: _read_consumer,
+    GroupKind.SHARE: _read_share,
+}

@@ -3,10 +3,11 @@
 - Rendezvous hashing of the key chooses a live broker. Brokers that see the same live brokers give the same answer, and
   only a dead broker's share moves.
 - For a transactional id the answer is a hint: any broker serves any id.
-- Share groups have no coordinator. They are refused at once, so that a client reports the error and ends instead of
-  retrying for ever.
+- A share group is found as a group. Coordinators of share-partitions, for which Kafka's brokers ask each other, do not
+  exist and are refused: any broker serves any share-partition.
 
-v1 key types and error messages. v3 flexible. v4 many keys at once. v5 allows TRANSACTION_ABORTABLE. v6 share groups.
+v1 key types and error messages. v3 flexible. v4 many keys at once. v5 allows TRANSACTION_ABORTABLE. v6
+share-partitions.
 """
 
 from __future__ import annotations

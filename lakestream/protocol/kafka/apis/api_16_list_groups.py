@@ -1,7 +1,7 @@
 """ListGroups (16), versions 0-5: the groups that this broker coordinates. Clients ask every broker.
 
-v3 flexible. v4 phases, and a filter by them. v5 types (classic, consumer), and a filter by them. Filters do not care
-for case, as in Kafka.
+v3 flexible. v4 phases, and a filter by them. v5 types (classic, consumer, share), and a filter by them. Filters do not
+care for case, as in Kafka.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lakestream.model.group import GroupKind
 from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import list_groups
 
-TYPES = {GroupKind.CLASSIC: "classic", GroupKind.CONSUMER: "consumer"}
+TYPES = {GroupKind.CLASSIC: "classic", GroupKind.CONSUMER: "consumer", GroupKind.SHARE: "share"}
 
 
 async def handle(request: list_groups.Request, context: RequestContext) -> list_groups.Response:

@@ -3,7 +3,8 @@
 - Lists the APIs of the listener, with the ranges that clients should see.
 - A version above 4 is answered in the layout of version 0 with UNSUPPORTED_VERSION (KIP-511). The connection does that
   before the request gets here, since it cannot decode the request.
-- Two features are finalized: group.version 1, the newer group protocol, and transaction.version 2 (KIP-890).
+- Three features are finalized: group.version 1, the newer group protocol; share.version 1, share groups; and
+  transaction.version 2 (KIP-890).
 
 v3 flexible, with the client's name and version, which must look like a name.
 """
@@ -18,7 +19,7 @@ from lakestream.protocol.kafka.api import Api, RequestContext
 from lakestream.protocol.kafka.wire.generated import api_versions
 
 SOFTWARE_FROM_VERSION = 3
-FEATURES = {"group.version": 1, "transaction.version": 2}
+FEATURES = {"group.version": 1, "share.version": 1, "transaction.version": 2}
 FEATURES_EPOCH = 1
 """The epoch of the features, which never change. Clients ignore features that come with a negative epoch."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")

@@ -1,7 +1,7 @@
 """DescribeConfigs (32), versions 1-4: configs of topics, of groups and of this broker, with their sources.
 
-- A topic shows every config there is, set or not. A broker or a group shows a few that are true and read-only. Keys
-  filter them.
+- A topic or a group shows every config there is, set or not; a group need not exist. A broker shows a few that are true
+  and read-only. Keys filter them.
 - Synonyms of a config are its set value and the default behind it.
 - An answer of more than 64 MiB is refused (INVALID_REQUEST): some thirty thousand topics, or eight thousand with all
   their synonyms and documentation.
@@ -87,7 +87,7 @@ async def _config(resource: describe_configs.request.DescribeConfigsResource, br
     if resource.resource_type == GROUP:
         if not resource.resource_name:
             raise InvalidRequest("name the group: there are no configs that only some groups have")
-        return {}
+        return broker.groups.configs.set_on(resource.resource_name)
     if resource.resource_type != BROKER:
         raise InvalidRequest(
             f"resources of type {resource.resource_type} have no configs here: ask for topics, brokers or groups"
@@ -103,7 +103,7 @@ def _entries(
     if resource.resource_type == TOPIC:
         return topic_entries(config)
     if resource.resource_type == GROUP:
-        return group_entries(broker.groups.holdings.limits)
+        return group_entries(broker.groups.configs.defaults, config)
     return broker_entries(broker) if resource.resource_name else ()  # '': defaults of the cluster, which has none
 
 
@@ -134,7 +134,7 @@ def _shown_entry(
 
 def _synonyms(entry: ConfigEntry) -> list[describe_configs.DescribeConfigsSynonym]:
     values = [(entry.value, entry.source)]
-    if entry.source is ConfigSource.DYNAMIC_TOPIC:
+    if entry.source in (ConfigSource.DYNAMIC_TOPIC, ConfigSource.DYNAMIC_GROUP):
         values.append((entry.default, ConfigSource.DEFAULT))
     return [
         describe_configs.DescribeConfigsSynonym(name=entry.name, value=value, source=source) for value, source in values

@@ -1,8 +1,8 @@
-"""AlterConfigs (33), versions 0-2: replace all configs of a topic; configs that are not named return to their defaults.
+"""AlterConfigs (33), versions 0-2: replace all configs of a topic or a group; those that are not named return to
+their defaults.
 
 - Kept for older clients. IncrementalAlterConfigs does not lose concurrent changes.
-- Topics only: settings of brokers and of groups are given where brokers are started. The failure of one resource does
-  not affect the others.
+- Settings of brokers are given where brokers are started. The failure of one resource does not affect the others.
 
 v2 flexible.
 """
@@ -13,7 +13,7 @@ from lakestream.broker.broker import Broker
 from lakestream.model.access import Operation
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.api import Api, RequestContext
-from lakestream.protocol.kafka.apis.config_resources import check_alterable, on_configs, repeated, topic_of
+from lakestream.protocol.kafka.apis.config_resources import GROUP, check_alterable, on_configs, repeated, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.wire.generated import alter_configs
 from lakestream.world.turns import in_turns
@@ -38,8 +38,11 @@ async def _alter(
 ) -> alter_configs.AlterConfigsResourceResponse:
     try:
         check_alterable(resource, twice)
-        entry = await topic_of(resource, broker)
-        await broker.topics.replace_config(entry, _config(resource), validate_only=validate_only)
+        config = _config(resource)
+        if resource.resource_type == GROUP:
+            await broker.groups.configs.replace(resource.resource_name, config, validate_only=validate_only)
+        else:
+            await broker.topics.replace_config(await topic_of(resource, broker), config, validate_only=validate_only)
     except LakestreamError as error:
         return _answered(resource, *kafka_error(error))
     return _answered(resource)
@@ -53,7 +56,7 @@ def _config(resource: alter_configs.request.AlterConfigsResource) -> dict[str, s
 
 def _value(config: alter_configs.request.AlterableConfig) -> str:
     if config.value is None:
-        raise InvalidRequest(f"topic config '{config.name}' has no value; leave it out to have the default")
+        raise InvalidRequest(f"config '{config.name}' has no value; leave it out to have the default")
     return config.value
 
 

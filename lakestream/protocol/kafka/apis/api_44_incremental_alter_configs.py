@@ -1,8 +1,9 @@
-"""IncrementalAlterConfigs (44), versions 0-1: set, delete, append to or subtract from single configs of a topic.
+"""IncrementalAlterConfigs (44), versions 0-1: set, delete, append to or subtract from single configs of a topic
+or a group.
 
-- The edits of one topic are applied in one transaction, so two administrators do not overwrite each other's changes.
-- Topics only: settings of brokers and of groups are given where brokers are started. The failure of one resource does
-  not affect the others.
+- The edits of one resource are applied in one transaction, so two administrators do not overwrite each other's changes.
+- A group need not exist. Other brokers follow within a second, and members with their next heartbeat.
+- Settings of brokers are given where brokers are started. The failure of one resource does not affect the others.
 
 v1 flexible.
 """
@@ -14,7 +15,7 @@ from lakestream.model.access import Operation
 from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
 from lakestream.model.errors import InvalidRequest, LakestreamError
 from lakestream.protocol.kafka.api import Api, RequestContext
-from lakestream.protocol.kafka.apis.config_resources import check_alterable, on_configs, repeated, topic_of
+from lakestream.protocol.kafka.apis.config_resources import GROUP, check_alterable, on_configs, repeated, topic_of
 from lakestream.protocol.kafka.errors import kafka_error
 from lakestream.protocol.kafka.wire.generated import incremental_alter_configs as alter_configs
 from lakestream.world.turns import in_turns
@@ -42,7 +43,10 @@ async def _alter(
     try:
         check_alterable(resource, twice)
         edits = _edits(resource)
-        await broker.topics.edit_config(await topic_of(resource, broker), edits, validate_only=validate_only)
+        if resource.resource_type == GROUP:
+            await broker.groups.configs.edit(resource.resource_name, edits, validate_only=validate_only)
+        else:
+            await broker.topics.edit_config(await topic_of(resource, broker), edits, validate_only=validate_only)
     except LakestreamError as error:
         return _answered(resource, *kafka_error(error))
     return _answered(resource)

@@ -1,7 +1,7 @@
 """ListConfigResources (74), versions 0-1: the topics, brokers and groups that have configs of their own.
 
-- Topics and brokers are listed by their names and ids. Groups and metrics of clients have no configs that could be set
-  here, so none is listed; `kafka-configs` asks for them all the same.
+- Topics and brokers are listed by their names and ids, and groups that have configs of their own. Metrics of clients
+  have no configs that could be set here, so none is listed; `kafka-configs` asks for them all the same.
 
 v0 the metrics of clients alone. v1 resource types to choose from; an empty list means all.
 """
@@ -37,6 +37,8 @@ async def handle(request: list_config_resources.Request, context: RequestContext
 def _names(kind: int, broker: Broker) -> Iterable[str]:
     if kind == TOPIC:
         return sorted(entry.topic.name for entry in broker.directory.all())
+    if kind == GROUP:
+        return broker.groups.configs.names()
     return [str(each.id) for each in broker.cluster.listed()] if kind == BROKER else ()
 
 

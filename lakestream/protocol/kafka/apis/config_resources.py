@@ -54,10 +54,7 @@ def check_alterable(resource: Resource, twice: set[tuple[int, str]]) -> None:
         raise InvalidRequest(f"'{resource.resource_name}' comes twice in the request; name it once")
     if resource.resource_type == BROKER:
         raise InvalidRequest("a broker's settings are given where it is started: see `lakestream settings`")
-    if resource.resource_type == GROUP:
-        raise InvalidRequest(
-            "timeouts of groups are the same for all of them and are given where brokers are started: see"
-            " `lakestream settings`, group.consumer_session_timeout_ms and group.consumer_heartbeat_interval_ms"
-        )
-    if resource.resource_type != TOPIC:
-        raise InvalidRequest(f"resources of type {resource.resource_type} have no configs here; topics do")
+    if resource.resource_type == GROUP and (not resource.resource_name or "\0" in resource.resource_name):
+        raise InvalidRequest("name the group, without the character NUL")
+    if resource.resource_type not in (TOPIC, GROUP):
+        raise InvalidRequest(f"resources of type {resource.resource_type} have no configs here; topics and groups do")

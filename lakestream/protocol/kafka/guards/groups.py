@@ -11,7 +11,7 @@ from lakestream.protocol.kafka.errors import KafkaError
 from lakestream.protocol.kafka.guards.allowed_part import AllowedPart, Judged, changed, operation_on, refuse
 from lakestream.protocol.kafka.guards.each import EachNamed
 from lakestream.protocol.kafka.guards.whole import on_group
-from lakestream.protocol.kafka.wire.generated import offset_fetch
+from lakestream.protocol.kafka.wire.generated import describe_share_group_offsets, offset_fetch
 
 GROUPS_FROM_VERSION = 8
 """Of OffsetFetch."""
@@ -19,6 +19,7 @@ MANY_KEYS_FROM_VERSION = 4
 """Of FindCoordinator."""
 _TRANSACTION = 1
 _DESCRIBED = EachNamed(ResourceType.GROUP, "group_ids", "groups")
+_SHARE_OFFSETS = EachNamed(ResourceType.GROUP, "groups", "groups", "group_id")
 
 
 def of_list(api: Api, request: Any, context: RequestContext) -> Judged:
@@ -51,7 +52,7 @@ def of_heartbeat(api: Api, request: Any, context: RequestContext) -> Judged:
     names = request.subscribed_topic_names or ()
     if not all(_may_describe(context, name) for name in names):
         raise refuse(api, ResourceType.TOPIC)
-    if request.subscribed_topic_regex and not _may_describe(context, "*"):
+    if getattr(request, "subscribed_topic_regex", None) and not _may_describe(context, "*"):
         raise refuse(api, ResourceType.TOPIC)
     return None
 
@@ -83,9 +84,47 @@ def _without_hidden_topics(context: RequestContext, finish: Any, response: Any) 
 def _topics_of(group: Any) -> set[str]:
     names = {name for member in group.members for name in member.subscribed_topic_names}
     for member in group.members:
-        for assignment in (member.assignment, member.target_assignment):
-            names |= {topic.topic_name for topic in assignment.topic_partitions}
+        assignments = [member.assignment, getattr(member, "target_assignment", member.assignment)]
+        names |= {topic.topic_name for assignment in assignments for topic in assignment.topic_partitions}
     return names
+
+
+def of_share_offsets(api: Api, request: Any, context: RequestContext) -> Judged:
+    """A denied group is refused. Of a group that may be described, topics that may not be are left out where all are
+    asked for, and refused where they are named."""
+    judged = _SHARE_OFFSETS(api, request, context)
+    finish = judged.finish if isinstance(judged, AllowedPart) else None
+    allowed = judged.request if isinstance(judged, AllowedPart) else request
+    denied: dict[str, list[Any]] = {}
+    groups = []
+    for asked in allowed.groups:
+        hidden = [each for each in asked.topics or () if not _may_describe(context, each.topic_name)]
+        denied.setdefault(asked.group_id, []).extend(hidden)
+        kept = None if asked.topics is None else [each for each in asked.topics if each not in hidden]
+        groups.append(changed(asked, topics=kept))
+    return AllowedPart(changed(allowed, groups=groups), partial(_share_offsets_shown, context, denied, finish))
+
+
+def _share_offsets_shown(context: RequestContext, denied: Any, finish: Any, response: Any) -> Response:
+    groups = []
+    for group in response.groups:
+        shown = [each for each in group.topics if _is_shown(context, each.topic_name)]
+        refused = [_denied_share_topic(each) for each in denied.pop(group.group_id, ())]
+        groups.append(changed(group, topics=[*shown, *refused]))
+    told = changed(response, groups=groups)
+    return told if finish is None else finish(told)  # type: ignore[no-any-return]
+
+
+def _denied_share_topic(asked: Any) -> describe_share_group_offsets.DescribeShareGroupOffsetsResponseTopic:
+    return describe_share_group_offsets.DescribeShareGroupOffsetsResponseTopic(
+        topic_name=asked.topic_name,
+        partitions=[
+            describe_share_group_offsets.DescribeShareGroupOffsetsResponsePartition(
+                partition_index=number, start_offset=-1, error_code=KafkaError.TOPIC_AUTHORIZATION_FAILED
+            )
+            for number in asked.partitions
+        ],
+    )
 
 
 # --- OffsetFetch -------------------------------------------------------------------------------

@@ -54,16 +54,21 @@ GUARDS: Mapping[int, Guard] = MappingProxyType(
         31: on_cluster,
         32: EachChosen("resources", "results", _owner_of_configs),  # DescribeConfigs
         33: EachChosen("resources", "responses", _owner_of_configs),  # AlterConfigs
+        34: on_cluster,
         35: on_cluster,
         37: EachTopic("topics", "results"),  # CreatePartitions
         42: EachNamed(ResourceType.GROUP, "groups_names", "results"),  # DeleteGroups
+        43: on_cluster,
         44: EachChosen("resources", "responses", _owner_of_configs),  # IncrementalAlterConfigs
+        45: on_cluster,
         46: on_cluster,
         47: all_of(on_group, EachTopic("topics", "topics")),  # OffsetDelete
         48: on_cluster,
         49: on_cluster,
         50: on_cluster,
         51: on_cluster,
+        55: on_cluster,
+        57: on_cluster,
         60: on_cluster,
         61: EachTopic("topics", "topics"),  # DescribeProducers
         65: transactions.of_description,
@@ -72,5 +77,12 @@ GUARDS: Mapping[int, Guard] = MappingProxyType(
         69: groups.of_description,
         74: on_cluster,
         75: topics.of_topic_pages,
+        76: groups.of_heartbeat,
+        77: groups.of_description,
+        78: all_of(on_group, EachTopic("topics", "responses")),  # ShareFetch
+        79: all_of(on_group, EachTopic("topics", "responses")),  # ShareAcknowledge
+        90: groups.of_share_offsets,
+        91: all_of(on_group, EachNamed(ResourceType.TOPIC, "topics", "responses", "topic_name")),
+        92: all_of(on_group, EachNamed(ResourceType.TOPIC, "topics", "responses", "topic_name")),
     }
 )

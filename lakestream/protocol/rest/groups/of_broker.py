@@ -64,12 +64,7 @@ class _Faces:
         try:
             newer = await verbs.describe_consumer(group)
         except GroupNotFound:
-            classic = await verbs.describe_classic(group)
-            members = [
-                _member(one.member_id, one.client_id, one.client_host, _classic_partitions(one.assignment))
-                for one in classic.members
-            ]
-            return {"kind": GroupKind.CLASSIC, "state": classic.phase, "members": members}
+            return await self._other_description(group)
         members = [
             _member(
                 one.member.id,
@@ -80,6 +75,25 @@ class _Faces:
             for one in newer.members
         ]
         return {"kind": GroupKind.CONSUMER, "state": newer.phase, "members": members}
+
+    async def _other_description(self, group: str) -> dict[str, Any]:
+        verbs, directory = self._ready()
+        try:
+            share = await verbs.describe_share(group)
+        except GroupNotFound:
+            classic = await verbs.describe_classic(group)
+            members = [
+                _member(one.member_id, one.client_id, one.client_host, _classic_partitions(one.assignment))
+                for one in classic.members
+            ]
+            return {"kind": GroupKind.CLASSIC, "state": classic.phase, "members": members}
+        members = [
+            _member(
+                one.member.id, one.member.client_id, one.member.client_host, _named_partitions(directory, one.assigned)
+            )
+            for one in share.members
+        ]
+        return {"kind": GroupKind.SHARE, "state": share.phase, "members": members}
 
     async def _committed(self, group: str, body: bytes) -> dict[str, Any]:
         verbs, _ = self._ready()
