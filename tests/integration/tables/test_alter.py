@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 from py4j.protocol import Py4JJavaError
-from pyiceberg.exceptions import ForbiddenError
+from pyiceberg.exceptions import ForbiddenError, RESTError
 from pyiceberg.types import LongType, StringType, TimestamptzType
 from pyspark.sql import SparkSession
 
@@ -168,3 +170,21 @@ def test_a_renamed_table_goes_on_with_its_topic(sql: SparkSession, lake: Running
     assert lake.command("verify", "before").returncode == 0
     sql.sql("DROP TABLE altered.streams.after")
     assert "before" not in lake.command("topic", "list").stdout
+
+
+def test_files_that_others_wrote_are_refused_by_pyiceberg_with_what_to_do(
+    lake: RunningLake, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    duckdb_on(lake.uri).execute("CREATE TABLE lake.streams.strict (n BIGINT)")
+    table = pyiceberg_on(lake.uri).load_table("streams.strict")
+    outside = tmp_path_factory.mktemp("outside") / "rows.parquet"
+    inside = f"{table.location().removeprefix('file://')}/data/rows.parquet"
+    Path(inside).parent.mkdir(parents=True, exist_ok=True)
+    for path, reason in (
+        (str(outside), "outside of the table's own folder.*INSERT its rows instead"),
+        (inside, "without field ids.*write it with an Iceberg writer, or INSERT its rows"),
+    ):
+        pq.write_table(pa.table({"n": [1]}), path)
+        with pytest.raises(RESTError, match=reason):
+            table.add_files([f"file://{path}"])
+    assert values(lake, "strict", 0) == [] and table.refresh().scan().to_arrow().num_rows == 0
