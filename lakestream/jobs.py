@@ -65,7 +65,7 @@ async def _pipeline(settings: Settings, life: Life) -> None:
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     tasks = Tasks(on_failure=partial(_broken, life))
     metrics = PipelineMetrics()
-    gate = await cluster_gate(settings.access, store)
+    gate = await cluster_gate(settings, store)
     http = HttpServer(Starlette(routes=pipeline_pages(store, metrics)), *settings.pipeline.http, gate=gate)
     address = settings.pipeline.http._replace(port=http.port)
     name = f"pipeline-{socket.gethostname()}-{ids.ulid()}{ANSWERS_AT}{address}"

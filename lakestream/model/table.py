@@ -43,8 +43,8 @@ class TableKind(Enum):
 class TablePointer:
     """Which metadata file is the table now. `topic` is set if the kind is TOPIC.
 
-    `listed` and `freshness` are read, never written: the topic's config decides whether the catalog shows its table,
-    and how fresh the table is."""
+    `listed`, `freshness` and `topic_name` are read, never written: the topic's config decides whether the catalog shows
+    its table, and how fresh the table is."""
 
     id: TableId
     namespace: Namespace
@@ -55,6 +55,8 @@ class TablePointer:
     listed: bool = True
     freshness: Freshness | None = None
     """None where the config says nothing."""
+    topic_name: str | None = None
+    """Of the topic, while it exists: its rights are those on the table."""
 
 
 class AppendedFile(NamedTuple):

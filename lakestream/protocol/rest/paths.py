@@ -2,3 +2,5 @@
 
 CATALOG_PATH = "/iceberg"
 REGISTRY_PATH = "/registry"
+CONSOLE_PATH = "/console"
+LOGIN_PATH = f"{CONSOLE_PATH}/login"
