@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from lakestream.cli.client.service import Gateway
 from lakestream.cli.failures import CommandFailed
-from lakestream.settings.address import Address
 
 STATUS_PATH = "/admin/status"
 CATALOG_PATH = "/iceberg"
@@ -15,13 +15,20 @@ UNLISTED = {"X-Lakestream-Unlisted": "show"}
 """Asks the catalog for tables that it does not list as well."""
 
 
-def ask_gateway(address: Address, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None) -> Any:
+def connection_to(gateway: Gateway, seconds_max: float) -> http.client.HTTPConnection:
+    """Direct, not through a proxy that the environment may name."""
+    host, port = gateway.address
+    if gateway.tls is None:
+        return http.client.HTTPConnection(host, port, timeout=seconds_max)
+    return http.client.HTTPSConnection(host, port, timeout=seconds_max, context=gateway.tls)
+
+
+def ask_gateway(gateway: Gateway, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None) -> Any:
     """A POST if there is a body, else a GET."""
-    # Connect directly, not through a proxy that the environment may name.
-    connection = http.client.HTTPConnection(address.host, address.port, timeout=ANSWER_SECONDS_MAX)
+    address, connection = gateway.address, connection_to(gateway, ANSWER_SECONDS_MAX)
     try:
         content = None if body is None else json.dumps(body)
-        connection.request("GET" if body is None else "POST", path, content, dict(headers or {}))
+        connection.request("GET" if body is None else "POST", path, content, {**gateway.headers, **(headers or {})})
         answer = connection.getresponse()
         found = json.loads(answer.read())
     except (OSError, http.client.HTTPException, ValueError) as error:
