@@ -3,7 +3,7 @@
 A namespace is a path of names (`("sales", "eu")`). Tables and views share the names of a namespace.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
@@ -55,7 +55,7 @@ class TablePointer:
     listed: bool = True
     freshness: Freshness | None = None
     """None where the config says nothing."""
-    topic_name: str | None = None
+    topic_name: str | None = field(default=None, compare=False)
     """Of the topic, while it exists: its rights are those on the table."""
 
 

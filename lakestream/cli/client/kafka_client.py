@@ -140,7 +140,9 @@ class KafkaClient:
         while view:
             got = self._connection.recv_into(view)
             if not got:
-                raise CommandFailed(f"{self._address} closed the connection; it may be shutting down: try again")
+                raise CommandFailed(
+                    f"{self._address} closed the connection: try again, or see client.protocol if it expects TLS"
+                )
             view = view[got:]
         return received
 

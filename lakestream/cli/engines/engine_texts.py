@@ -142,7 +142,9 @@ def _spark_settings(lake: Lake) -> dict[str, str]:
 
 def _spark_login(lake: Lake) -> dict[str, str]:
     """Java trusts its own store: `ca.p12` lies beside the authorities that `lakestream up --secure` made."""
-    login = {} if lake.login is None else {f"spark.sql.catalog.{CATALOG}.oauth2-server-uri": lake.token_uri}
+    prefix = f"spark.sql.catalog.{CATALOG}"
+    asked = {f"{prefix}.rest.auth.type": "oauth2", f"{prefix}.oauth2-server-uri": lake.token_uri}
+    login = {} if lake.login is None else asked
     if lake.ca is None:
         return login
     trust = trust_options(Path(lake.ca).with_suffix(".p12"))

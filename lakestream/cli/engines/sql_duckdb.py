@@ -41,9 +41,7 @@ def ask_duckdb(
     _check_is_one(query)
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
         try:
-            if ca is not None:
-                connection.execute(f"SET ca_cert_file = {_quoted(str(ca.expanduser()))}")
-            _attach(connection, uri, secret, headers or {})
+            _attach(connection, uri, secret, headers or {}, ca)
             answer = connection.execute(query).to_arrow_reader(_ROWS_PER_BATCH)
             yield _without_nothing(answer) if _may_answer_nothing(query) else answer
         except (duckdb.Error, pa.ArrowInvalid) as error:
@@ -79,9 +77,13 @@ def _without_nothing(answer: pa.RecordBatchReader) -> pa.RecordBatchReader:
     return (found if found.num_rows else pa.table({})).to_reader()
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None, headers: Mapping[str, str]) -> None:
+def _attach(
+    connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None, headers: Mapping[str, str], ca: Path | None
+) -> None:
     for name in EXTENSIONS:
         connection.execute(f"LOAD {_quoted(extension_path(name))}")
+    if ca is not None:
+        connection.execute(f"SET ca_cert_file = {_quoted(str(ca.expanduser()))}")
     if secret is not None:
         connection.execute(secret)
     connection.execute("SET TimeZone = 'UTC'")

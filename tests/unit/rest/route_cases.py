@@ -252,8 +252,8 @@ def _tables() -> list[Case]:
         case(
             "POST",
             _ONE_TABLE,
-            table(Op.CREATE, "shop.made"),
-            path=f"{shop}/made",
+            table(Op.CREATE, "shop.committed"),
+            path=f"{shop}/committed",
             body={"requirements": [{"type": "assert-create"}], "updates": []},
         ),
         case("DELETE", _ONE_TABLE, table(Op.DELETE), path=_PLAIN),

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import Scope
 
-from lakestream.protocol.rest.paths import CATALOG_PATH, CONSOLE_PATH, LOGIN_PATH, REGISTRY_PATH
+from lakestream.protocol.rest.paths import CATALOG_PATH, CONSOLE_PATH, LOGIN_PATH, REGISTRY_PATH, TOKENS_PATH
 
 UNAUTHORIZED, FORBIDDEN = 401, 403
 REGISTRY_UNAUTHORIZED_CODE, REGISTRY_CODE = 40101, 40301
@@ -32,7 +32,9 @@ def login_answer(scope: Scope, message: str) -> Response:
         here = path if scope["method"] == "GET" else "/"
         return RedirectResponse(f"{LOGIN_PATH}?to={quote(here, safe='/')}", status_code=303)
     body: object = {"error": message}
-    if path.startswith(CATALOG_PATH):
+    if path == TOKENS_PATH:
+        body = {"error": "invalid_client", "error_description": message}
+    elif path.startswith(CATALOG_PATH):
         body = {"error": {"message": message, "type": "NotAuthorizedException", "code": UNAUTHORIZED}}
     elif path.startswith(REGISTRY_PATH):
         body = {"error_code": REGISTRY_UNAUTHORIZED_CODE, "message": message}

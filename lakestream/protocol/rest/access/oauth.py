@@ -17,9 +17,10 @@ from lakestream.model.access import ANYONE
 from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.protocol.rest.access.denials import CHALLENGES, UNAUTHORIZED
 from lakestream.protocol.rest.access.logins import HttpLogins, LoginFailed
+from lakestream.protocol.rest.paths import CATALOG_PATH, TOKENS_PATH
 from lakestream.protocol.rest.routing import AccessRoute
 
-PATH = "/v1/oauth/tokens"
+PATH = TOKENS_PATH.removeprefix(CATALOG_PATH)
 """Below the catalog's."""
 CLIENT_CREDENTIALS = "client_credentials"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
