@@ -41,10 +41,10 @@ from lakestream.process.logs import set_up_logs
 from lakestream.process.merge_limits import merge_limits
 from lakestream.protocol.rest.access.callers import Gate, LoginGate, open_gate
 from lakestream.protocol.rest.access.logins import HttpLogins
-from lakestream.protocol.rest.access.oauth import oauth_routes
 from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.catalog.branch_fields import branch_fields
+from lakestream.protocol.rest.catalog.oauth import oauth_routes
 from lakestream.protocol.rest.catalog.routes import catalog_routes
 from lakestream.protocol.rest.compaction import compaction_routes, maintenance_routes
 from lakestream.protocol.rest.gateway_pages import GatewayPages

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from lakestream.cli.client.service import Brokers, Gateway, brokers_by, gateway_by
 from lakestream.cli.failures import WrongUse
+from lakestream.cli.service import Brokers, Gateway, brokers_by, gateway_by
 from lakestream.settings.address import Address
 from lakestream.settings.load import Loaded, load_settings
 from lakestream.settings.model import Settings

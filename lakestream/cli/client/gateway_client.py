@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from lakestream.cli.client.service import Gateway
 from lakestream.cli.failures import CommandFailed
+from lakestream.cli.service import Gateway
 
 STATUS_PATH = "/admin/status"
 CATALOG_PATH = "/iceberg"

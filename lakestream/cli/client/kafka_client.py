@@ -14,8 +14,8 @@ from types import SimpleNamespace, TracebackType
 from typing import Any, Self
 
 from lakestream.cli.client.kafka_login import MECHANISM, ScramClient
-from lakestream.cli.client.service import Brokers, ClientLogin
 from lakestream.cli.failures import CommandFailed
+from lakestream.cli.service import Brokers, ClientLogin
 from lakestream.protocol.kafka.errors import KafkaError
 from lakestream.protocol.kafka.wire import messages
 from lakestream.protocol.kafka.wire.primitives import read_uvarint, skip_tags

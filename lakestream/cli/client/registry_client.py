@@ -6,8 +6,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from lakestream.cli.client.gateway_client import connection_to
-from lakestream.cli.client.service import Gateway
 from lakestream.cli.failures import CommandFailed
+from lakestream.cli.service import Gateway
 
 _ANSWER_SECONDS_MAX = 60.0
 """Comparing a large schema with many versions takes seconds."""

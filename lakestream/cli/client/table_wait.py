@@ -7,8 +7,8 @@ from lakestream.administration.pipeline import PipelineState
 from lakestream.catalog.topic.topic_table import table_name
 from lakestream.cli.client.gateway_client import STATUS_PATH, ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
-from lakestream.cli.client.service import Gateway
 from lakestream.cli.output import say
+from lakestream.cli.service import Gateway
 from lakestream.world.clock import SystemClock
 
 TABLE_SECONDS_MAX = 60.0

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from lakestream.cli.client.gateway_client import ask_gateway
-from lakestream.cli.client.service import Gateway
 from lakestream.cli.failures import CommandFailed
+from lakestream.cli.service import Gateway
 from lakestream.model.topic import TopicId
 
 

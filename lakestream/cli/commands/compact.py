@@ -15,9 +15,9 @@ from lakestream.administration.compaction import CompactionGoal, CompactionProgr
 from lakestream.administration.pipeline import PipelineState
 from lakestream.cli.client.gateway_client import ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
-from lakestream.cli.client.service import Gateway
 from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at
 from lakestream.cli.output import counted, print_json, say
+from lakestream.cli.service import Gateway
 from lakestream.model.place import Tail
 from lakestream.world.clock import SystemClock
 

@@ -15,10 +15,10 @@ from rich.progress import Progress
 from lakestream.administration.pipeline import PipelineState
 from lakestream.cli.client.gateway_client import ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
-from lakestream.cli.client.service import Gateway
 from lakestream.cli.failures import CommandFailed
 from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at
 from lakestream.cli.output import counted, in_units, print_json, print_table, say
+from lakestream.cli.service import Gateway
 from lakestream.world.clock import SystemClock
 
 PATH = "/admin/maintenance"

@@ -26,10 +26,10 @@ from lakestream.administration.pipeline import PipelineState
 from lakestream.administration.sql.duckdb_secret import secret_statement
 from lakestream.cli.client.gateway_client import CATALOG_PATH, UNLISTED, ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
-from lakestream.cli.client.service import Gateway
 from lakestream.cli.failures import CommandFailed, WrongUse
 from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at, loaded_settings
 from lakestream.cli.output import counted, print_json, print_table, say
+from lakestream.cli.service import Gateway
 from lakestream.world.clock import SystemClock
 
 app = typer.Typer(no_args_is_help=True, help="See and repair values that broke their contract.")

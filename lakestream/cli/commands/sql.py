@@ -21,8 +21,8 @@ import typer
 from lakestream.administration.sql.duckdb_secret import secret_statement
 from lakestream.cli.client.gateway_client import CATALOG_PATH, ask_gateway
 from lakestream.cli.client.table_wait import wait_for_table
-from lakestream.cli.engines.java_trust import trust_in_java
 from lakestream.cli.failures import MissingTable, WrongUse
+from lakestream.cli.java_trust import trust_in_java
 from lakestream.cli.options import Config, Http, SetValues, gateway_at, loaded_settings
 from lakestream.cli.output import say
 

@@ -16,9 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lakestream.cli.client.gateway_client import ask_gateway
-from lakestream.cli.client.service import Gateway
 from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at
 from lakestream.cli.output import counted, in_units, print_json, shown
+from lakestream.cli.service import Gateway
 from lakestream.world.clock import SystemClock
 
 _BARS = "▁▂▃▄▅▆▇█"

@@ -10,10 +10,10 @@ import typer
 
 from lakestream.cli.client.gateway_client import STATUS_PATH, ask_gateway
 from lakestream.cli.client.kafka_client import KafkaClient
-from lakestream.cli.client.service import Gateway
 from lakestream.cli.failures import CommandFailed
 from lakestream.cli.options import AsJson, Config, Http, Kafka, SetValues, brokers_at, gateway_at, loaded_settings
 from lakestream.cli.output import print_json, print_table, say
+from lakestream.cli.service import Gateway
 from lakestream.model.configs.value_configs import TABLE_VALUE
 from lakestream.settings.model import Settings
 

@@ -13,7 +13,7 @@ from shlex import quote
 
 from lakestream.administration.sql.duckdb_extensions import EXTENSIONS, duckdb_version, extension_path, packages
 from lakestream.administration.sql.duckdb_secret import secret_statement
-from lakestream.cli.engines.java_trust import trust_options
+from lakestream.cli.java_trust import trust_options
 from lakestream.table.spark.catalog import CATALOG, catalog_settings, library_settings
 from lakestream.table.spark.remote_files import remote_files
 from lakestream.world.objects.remote_options import short_names

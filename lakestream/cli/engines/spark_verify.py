@@ -15,9 +15,9 @@ from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from lakestream.cli.client.gateway_client import CATALOG_PATH, STATUS_PATH, UNLISTED, ask_gateway
 from lakestream.cli.client.kafka_batches import TopicBatches
 from lakestream.cli.client.kafka_client import KafkaClient
-from lakestream.cli.client.service import Gateway
-from lakestream.cli.engines.java_trust import trust_in_java
+from lakestream.cli.java_trust import trust_in_java
 from lakestream.cli.output import say
+from lakestream.cli.service import Gateway
 from lakestream.model.errors import LakestreamError
 from lakestream.model.job import AppendedSpan
 from lakestream.settings.model import Settings

@@ -19,9 +19,9 @@ from urllib.parse import unquote, urlsplit
 import psycopg
 
 from lakestream.cli.client.gateway_client import CATALOG_PATH, ask_gateway
-from lakestream.cli.client.service import Gateway
 from lakestream.cli.processes.java import missing_java
 from lakestream.cli.processes.ports import is_free
+from lakestream.cli.service import Gateway
 from lakestream.model.errors import LakestreamError
 from lakestream.settings.address import Address
 from lakestream.settings.model import Settings

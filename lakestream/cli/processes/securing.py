@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lakestream.access.scram import credential_of, proves
-from lakestream.cli.engines.java_trust import trust_store
+from lakestream.cli.java_trust import trust_store
 from lakestream.metadata.open import open_store
 from lakestream.model.credential import Mechanism
 from lakestream.settings.model import Settings

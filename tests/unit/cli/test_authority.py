@@ -2,7 +2,7 @@
 
 from cryptography import x509
 
-from lakestream.cli.engines.java_trust import TRUST_PASSWORD, trust_store
+from lakestream.cli.java_trust import TRUST_PASSWORD, trust_store
 from lakestream.cli.processes.authority import (
     CERTIFICATE_DAYS,
     RENEWED_BEFORE_DAYS,

@@ -29,8 +29,8 @@ from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.model.credential import Mechanism
 from lakestream.protocol.rest.access.callers import LoginGate, WithCaller
 from lakestream.protocol.rest.access.logins import SESSION_COOKIE, HttpLogins
-from lakestream.protocol.rest.access.oauth import CLIENT_CREDENTIALS, TOKEN_EXCHANGE
-from lakestream.protocol.rest.access.oauth import oauth_routes as catalogs_oauth_routes
+from lakestream.protocol.rest.catalog.oauth import CLIENT_CREDENTIALS, TOKEN_EXCHANGE
+from lakestream.protocol.rest.catalog.oauth import oauth_routes as catalogs_oauth_routes
 from lakestream.protocol.rest.paths import CATALOG_PATH, TOKENS_PATH
 from lakestream.protocol.rest.routing import AccessRoute
 from lakestream.world.chance import SystemChance
