@@ -42,6 +42,4 @@ def parse_address(text: str, *, example: str = "127.0.0.1:9092") -> Address:
 
 def parse_http_address(text: str) -> Address:
     """Also accepts http://HOST:PORT/, which people copy. Raises ValueError with advice."""
-    return parse_address(
-        text.strip().removeprefix("http://").removeprefix("https://").removesuffix("/"), example="127.0.0.1:8080"
-    )
+    return parse_address(text.strip().removeprefix("http://").removesuffix("/"), example="127.0.0.1:8080")

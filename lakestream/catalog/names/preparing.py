@@ -184,12 +184,17 @@ class Preparing:
 def operations_of(updates: Sequence[Json]) -> list[Operation]:
     """What the updates do: Write for changes of rows, Alter for everything else. A reference that moves to a snapshot
     of this very commit is part of a change of rows."""
-    added = {(each.get("snapshot") or {}).get("snapshot-id") for each in updates if each.get("action") == _ADDITION}
-    of_rows = [
-        each.get("action") in _ABOUT_ROWS or (each.get("action") == _REFERENCE and each.get("snapshot-id") in added)
-        for each in updates
-    ]
+    additions = [each.get("snapshot") for each in updates if each.get("action") == _ADDITION]
+    added = [each.get("snapshot-id") for each in additions if isinstance(each, dict)]
+    of_rows = [_is_about_rows(each, added) for each in updates]
     return [*([Operation.WRITE] if any(of_rows) or not updates else []), *([] if all(of_rows) else [Operation.ALTER])]
+
+
+def _is_about_rows(update: Json, added: Sequence[object]) -> bool:
+    """Of an update that nobody has checked yet: its parts may be anything."""
+    if update.get("action") == _REFERENCE:
+        return update.get("snapshot-id") in added
+    return any(update.get("action") == action for action in _ABOUT_ROWS)
 
 
 def creation_of(namespace: Namespace, name: str, metadata: Metadata, location: str) -> PointerMove:
