@@ -1,4 +1,4 @@
-"""Tokens: short-lived proofs of a login, which every gateway of the cluster takes. Signed JWTs.
+"""LoginTokens: short-lived proofs of a login, which every gateway of the cluster takes. Signed JWTs.
 
     login by password  ->  a token for an hour  ->  requests; a valid token can be exchanged for a fresh one
 
@@ -26,7 +26,7 @@ _ISSUER = "lakestream"
 _ALGORITHM = "HS256"
 
 
-class Tokens:
+class LoginTokens:
     def __init__(self, authorizer: Authorizer, secret: str, clock: Clock) -> None:
         """`secret`: of the cluster."""
         self._authorizer = authorizer

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Mount
 
 from lakestream.access.authorizer import Authorizer
 from lakestream.access.logins import Logins
-from lakestream.access.tokens import Tokens
+from lakestream.access.tokens import LoginTokens
 from lakestream.administration.administration import build_administration
 from lakestream.administration.desk import build_desk
 from lakestream.administration.groups import GroupAnswers
@@ -110,7 +110,7 @@ async def _gateway(settings: Settings, no_pipeline: str | None, shown_settings: 
     authorizer = Authorizer(access_policy(settings), store, clock, tasks)
     await authorizer.start()
     known = Logins(authorizer, secret, clock=clock, ids=ids, threads=passwords)
-    logins = HttpLogins(known, Tokens(authorizer, secret, clock))
+    logins = HttpLogins(known, LoginTokens(authorizer, secret, clock))
     routes = gateway_routes(
         store=store,
         objects=objects,

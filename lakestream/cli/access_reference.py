@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Mount
 
 from lakestream.access.authorizer import AccessPolicy, Authorizer
 from lakestream.access.logins import Logins
-from lakestream.access.tokens import Tokens
+from lakestream.access.tokens import LoginTokens
 from lakestream.app.broker_health import Health
 from lakestream.app.gateway import gateway_routes
 from lakestream.broker.metrics import Metrics
@@ -96,7 +96,7 @@ async def served_routes() -> Mapping[str, Sequence[BaseRoute]]:
             clock=clock,
             ids=ids,
             grace_ms=0,
-            logins=HttpLogins(known, Tokens(authorizer, "", clock)),
+            logins=HttpLogins(known, LoginTokens(authorizer, "", clock)),
         )
         return {
             "gateway": gateway,

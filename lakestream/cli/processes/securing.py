@@ -19,6 +19,7 @@ from pathlib import Path
 
 from lakestream.access.scram import credential_of, proves
 from lakestream.cli.java_trust import trust_store
+from lakestream.cli.processes.authority import PemPair, is_good, new_authority, new_certificate
 from lakestream.metadata.open import open_store
 from lakestream.model.credential import Mechanism
 from lakestream.settings.model import Settings
@@ -70,8 +71,6 @@ async def secure(files: SecureFiles, settings: Settings, *, kafka: str, http: st
 
 
 def _certify(files: SecureFiles, hosts: Collection[str]) -> None:
-    from lakestream.cli.processes.authority import PemPair, is_good, new_authority, new_certificate
-
     now_ms = SystemClock().wall_ms()
     if not files["ca.pem"].exists():
         made = new_authority(now_ms)

@@ -20,7 +20,7 @@ from lakestream.access.authorizer import AccessPolicy, Authorizer
 from lakestream.access.logins import Logins
 from lakestream.access.remembered import REMEMBERED_SECONDS
 from lakestream.access.scram import credential_of
-from lakestream.access.tokens import TOKEN_SECONDS, Tokens
+from lakestream.access.tokens import TOKEN_SECONDS, LoginTokens
 from lakestream.cli.client.kafka_login import ScramClient
 from lakestream.metadata.open import open_store
 from lakestream.model.access import ANYONE, Need, Operation, ResourceType
@@ -67,7 +67,9 @@ class SteppedClock(SystemClock):
 class Door:
     """A server with one page for whoever may describe the cluster, and one for anyone."""
 
-    def __init__(self, http: httpx.AsyncClient, authorizer: Authorizer, tokens: Tokens, clock: SteppedClock) -> None:
+    def __init__(
+        self, http: httpx.AsyncClient, authorizer: Authorizer, tokens: LoginTokens, clock: SteppedClock
+    ) -> None:
         self.http = http
         self.authorizer = authorizer
         self.tokens = tokens
@@ -105,7 +107,7 @@ async def opened(*, must_log_in: bool = True, anonymous_may: bool = False) -> As
     if anonymous_may:
         await authorizer.add_acls([described_by("User:ANONYMOUS")], by=BY)
     logins = Logins(authorizer, SECRET, clock=clock, ids=ids, threads=InlineThreads())
-    tokens = Tokens(authorizer, SECRET, clock)
+    tokens = LoginTokens(authorizer, SECRET, clock)
     faces = HttpLogins(logins, tokens)
 
     async def page(request: Request) -> Response:

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 
 from lakestream.access.logins import Logins
 from lakestream.access.scram import BadLogin
-from lakestream.access.tokens import SESSION_SECONDS, TOKEN_SECONDS, Tokens
+from lakestream.access.tokens import SESSION_SECONDS, TOKEN_SECONDS, LoginTokens
 from lakestream.model.caller import Caller
 from lakestream.model.credential import USERNAME_MAX
 
@@ -30,7 +30,7 @@ class LoginFailed(Exception):
 
 
 class HttpLogins:
-    def __init__(self, logins: Logins, tokens: Tokens) -> None:
+    def __init__(self, logins: Logins, tokens: LoginTokens) -> None:
         self._logins = logins
         self._tokens = tokens
 
