@@ -69,7 +69,7 @@ async def _pipeline(settings: Settings, life: Life) -> None:
     metrics = PipelineMetrics()
     if not is_local(settings.spark.master) and objects.url.startswith("file:"):
         log.warning("the object store is a folder: all of Spark's workers must see it under its path", url=objects.url)
-    gate = await cluster_gate(settings.access, store)
+    gate = await cluster_gate(settings, store)
     http = HttpServer(Starlette(routes=pipeline_pages(store, metrics)), *settings.pipeline.http, gate=gate)
     address = settings.pipeline.http._replace(port=http.port)
     name = f"pipeline-{socket.gethostname()}-{ids.ulid()}{ANSWERS_AT}{address}"

@@ -10,6 +10,7 @@ import structlog
 
 from lakestream.access.authorizer import Authorizer
 from lakestream.access.brake import LoginBrake
+from lakestream.access.remembered import RememberedPasswords
 from lakestream.access.scram import ITERATIONS, BadLogin, ClientFirst, ScramExchange, proves
 from lakestream.model.caller import Caller
 from lakestream.model.credential import Credential, Mechanism
@@ -30,6 +31,7 @@ class Logins:
         self._ids = ids
         self._threads = threads
         self._brake = LoginBrake(clock)
+        self._remembered = RememberedPasswords(hmac.digest(self._secret, b"remembered passwords", "sha256"), clock)
 
     def begin_scram(self, first: ClientFirst, mechanism: Mechanism) -> ScramExchange:
         credential = self._authorizer.credential(first.user, mechanism) or self._unknown(first.user, mechanism)
@@ -39,9 +41,12 @@ class Logins:
         """Raises BadLogin."""
         known = [self._authorizer.credential(user, mechanism) for mechanism in Mechanism]
         credential = next((each for each in known if each is not None), None)
+        if credential is not None and self._remembered.knows(credential, password):
+            return
         right = await self._threads.run(proves, credential or self._unknown(user, Mechanism.SCRAM_SHA_256), password)
         if credential is None or not right:
             raise BadLogin("wrong password or unknown user")
+        self._remembered.remember(credential, password)
 
     async def failed(self, caller: Caller, mechanism: str, problem: str) -> None:
         """Tell the audit log, and make the caller's address wait."""

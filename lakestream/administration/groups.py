@@ -4,7 +4,7 @@ the metadata store  ->  names, committed offsets, ends of partitions
 the coordinator     ->  members; it alone may commit for the group or delete it
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -122,10 +122,13 @@ class GroupLooks:
         self._offsets = offsets
         self._brokers = brokers
 
-    async def find(self, search: str = "", page: int = 1) -> GroupsPage:
-        """Groups whose names contain `search`, by name."""
+    async def find(
+        self, search: str = "", page: int = 1, *, shows: Callable[[str], bool] = lambda group: True
+    ) -> GroupsPage:
+        """Groups whose names contain `search` and that the asker is shown, by name."""
         wanted = search.strip().lower()
         found = [one for one in await self._store.groups.list_groups() if wanted in one.group.lower()]
+        found = [one for one in found if shows(one.group)]
         pages = max(1, -(-len(found) // GROUPS_PER_PAGE))
         page = min(max(1, page), pages)
         shown = found[(page - 1) * GROUPS_PER_PAGE : page * GROUPS_PER_PAGE]

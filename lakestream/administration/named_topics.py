@@ -4,7 +4,12 @@ from collections.abc import Sequence
 
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.errors import UnknownTopic
-from lakestream.model.topic import Topic
+from lakestream.model.topic import Topic, TopicId
+
+
+async def topic_name(store: MetadataStore, topic: TopicId) -> str | None:
+    """None: it was deleted."""
+    return next((one.name for one in (await store.topics()).topics if one.id == topic), None)
 
 
 async def named_topics(store: MetadataStore, names: Sequence[str] | None) -> list[Topic]:

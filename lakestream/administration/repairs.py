@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lakestream.administration.named_topics import named_topics
+from lakestream.administration.named_topics import named_topics, topic_name
 from lakestream.administration.pipeline import Pipelines, PipelineState
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.topic.merge_plan import MergeLimits, all_groups_of, is_small, runs_of, shortest_retention
@@ -47,6 +47,8 @@ class RepairCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairOutcome:
+    topic: str | None
+    """None: it was deleted meanwhile."""
     state: RepairState
     pipeline: PipelineState
     counts: RepairCounts | None
@@ -75,6 +77,7 @@ class RepairRequests:
             raise NoRepair(f"there is no repair {id:.64}: it may have been forgotten, an hour after it was done")
         answer = repair.answer or ""
         return RepairOutcome(
+            topic=await topic_name(self._store, repair.topic),
             state=repair.state,
             pipeline=await self._pipelines.state(),
             counts=_counts(answer) if repair.state is RepairState.DONE else None,
@@ -122,6 +125,8 @@ class FilesOfTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeOutcome:
+    topic: str | None
+    """None: it was deleted meanwhile."""
     state: RepairState
     pipeline: PipelineState
     files: int = 0
@@ -166,9 +171,10 @@ class Maintenance:
         if request is None or not request.merges_files:
             raise NoRepair(f"there is no merge {id:.64}: it may have been forgotten, an hour after it was done")
         pipeline, answer = await self._pipelines.state(), request.answer or ""
+        topic = await topic_name(self._store, request.topic)
         if request.state is RepairState.DONE:
-            return MergeOutcome(state=request.state, pipeline=pipeline, **json.loads(answer))
-        return MergeOutcome(state=request.state, pipeline=pipeline, reason=answer or None)
+            return MergeOutcome(topic=topic, state=request.state, pipeline=pipeline, **json.loads(answer))
+        return MergeOutcome(topic=topic, state=request.state, pipeline=pipeline, reason=answer or None)
 
     async def _table(self, topic: Topic) -> FilesOfTable:
         try:

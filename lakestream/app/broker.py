@@ -71,7 +71,7 @@ async def _broker(settings: Settings, life: Life) -> None:
     objects = await open_objects(settings.objects_url, clock=clock, ids=ids, threads=disk, options=options)
     store = await open_store(settings.metadata_url, clock=clock, ids=ids)
     health = Health(store=store, metrics=metrics)
-    gate = await cluster_gate(settings.access, store)
+    gate = await cluster_gate(settings, store)
     http = HttpServer(Starlette(routes=health.routes()), *settings.broker.http, gate=gate)
     broker = await build_broker(
         _spec(settings, http.port),

@@ -10,6 +10,8 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 
 from lakestream.access.authorizer import Authorizer
+from lakestream.access.logins import Logins
+from lakestream.access.tokens import LoginTokens
 from lakestream.administration.administration import build_administration
 from lakestream.administration.desk import build_desk
 from lakestream.administration.groups import GroupAnswers
@@ -19,8 +21,9 @@ from lakestream.administration.sql.box import QueryLake
 from lakestream.administration.sql_topics import SqlTopics
 from lakestream.administration.topics.declared_columns import DeclaredColumns
 from lakestream.administration.traffic import Traffic
-from lakestream.app.sql_lake import lake_of, no_lake
+from lakestream.app.sql_lake import INNER_HOST, lake_of, no_lake
 from lakestream.app.table_roots import open_roots
+from lakestream.app.tls import http_tls
 from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
@@ -39,10 +42,12 @@ from lakestream.process.access import access_policy
 from lakestream.process.life import Life, serve
 from lakestream.process.logs import set_up_logs
 from lakestream.process.merge_limits import merge_limits
-from lakestream.protocol.rest.access.callers import AnonymousGate
+from lakestream.protocol.rest.access.callers import Gate, LoginGate, open_gate
+from lakestream.protocol.rest.access.logins import HttpLogins
 from lakestream.protocol.rest.admin import admin_routes
 from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.catalog.branch_fields import branch_fields
+from lakestream.protocol.rest.catalog.oauth import oauth_routes
 from lakestream.protocol.rest.catalog.routes import catalog_routes
 from lakestream.protocol.rest.compaction import compaction_routes, maintenance_routes
 from lakestream.protocol.rest.gateway_pages import GatewayPages
@@ -78,6 +83,8 @@ _DISK_THREADS = 4
 """For metadata files and manifests of tables on a file store."""
 _SCHEMA_THREADS = 2
 """Parsing and comparing schemas is pure Python: more threads would not help, and with one a slow schema blocks all."""
+_PASSWORD_THREADS = 2
+"""Guesses of passwords cannot take more than these from everything else."""
 
 
 def serve_gateway(
@@ -94,6 +101,7 @@ async def _gateway(settings: Settings, no_pipeline: str | None, shown_settings: 
     ids = Ids(clock, SystemChance())
     disk = ThreadPool(_DISK_THREADS, "objects")
     schemas = ThreadPool(_SCHEMA_THREADS, "schemas")
+    passwords = ThreadPool(_PASSWORD_THREADS, "passwords")
     options = settings.objects_options
     objects = await open_objects(settings.objects_url, clock=clock, ids=ids, threads=disk, options=options)
     roots = await open_roots(settings.catalog.roots, objects, clock=clock, ids=ids, threads=disk, options=options)
@@ -103,6 +111,11 @@ async def _gateway(settings: Settings, no_pipeline: str | None, shown_settings: 
     secret = await store.access.cluster_secret()
     brokers, groups = BrokerPages(secret), BrokerGroups(secret)
     traffic = Traffic(store, brokers, clock)
+    tasks = Tasks(on_failure=partial(_background_failure, life))
+    authorizer = Authorizer(access_policy(settings), store, clock, tasks)
+    await authorizer.start()
+    known = Logins(authorizer, secret, clock=clock, ids=ids, threads=passwords)
+    logins = HttpLogins(known, LoginTokens(authorizer, secret, clock))
     routes = gateway_routes(
         store=store,
         objects=objects,
@@ -118,30 +131,36 @@ async def _gateway(settings: Settings, no_pipeline: str | None, shown_settings: 
         traffic=traffic,
         partitions_default=settings.kafka.num_partitions,
         shown_settings=shown_settings,
-        lake=lambda: lake_of(settings, server.port),
+        lake=lambda: lake_of(settings, (inner or server).port),
+        logins=logins,
     )
-    tasks = Tasks(on_failure=partial(_background_failure, life))
-    authorizer = Authorizer(access_policy(settings), store, clock, tasks)
-    if authorizer.policy.is_needed:
-        await authorizer.start()
     app = SameOrigin(Starlette(routes=routes))
-    server = HttpServer(app, *settings.http.listen, gate=AnonymousGate(authorizer.access_of))
-    server.start()
+    gate: Gate = open_gate
+    if authorizer.policy.authorize or settings.http.login:
+        gate = LoginGate(logins, authorizer.access_of, must_log_in=settings.http.login)
+    tls = http_tls(settings.http)
+    server = HttpServer(app, *settings.http.listen, gate=gate, tls=tls)
+    inner = None if tls is None else HttpServer(app, INNER_HOST, 0, gate=gate)
+    servers = [each for each in (server, inner) if each is not None]
+    for each in servers:
+        each.start()
     sampling = asyncio.create_task(traffic.run(), name="traffic")
     address = settings.http.listen._replace(port=server.port)
     log.info("gateway ready", http=str(address))
     life.ready({"http": str(address)})
     await life.stopped()
     sampling.cancel()
-    await server.stop()
+    for each in servers:
+        await each.stop()
     await groups.close()
     await tasks.close()
     await brokers.close()
     await store.close()
-    for each in (*roots, objects):
-        await each.close()
+    for opened in (*roots, objects):
+        await opened.close()
     disk.close()
     schemas.close()
+    passwords.close()
 
 
 def _background_failure(life: Life, task: str, error: BaseException) -> None:
@@ -167,9 +186,11 @@ def gateway_routes(
     partitions_default: int = 1,
     shown_settings: SettingsTable = (),
     lake: Callable[[], QueryLake] = no_lake,
+    logins: HttpLogins | None = None,
 ) -> list[BaseRoute]:
     """Everything that the gateway serves. The catalog and administration share one set of metadata files in memory.
-    `roots`: where ordinary tables may lie besides. The caller closes `groups`, and runs `traffic` to have samples."""
+    `roots`: where ordinary tables may lie besides. Without `logins` nobody can log in. The
+    caller closes `groups`, and runs `traffic` to have samples."""
     locations = TableObjects(objects, other_roots=roots)
     files = MetadataFiles(locations, ids=ids)
     administration = build_administration(
@@ -247,7 +268,7 @@ def gateway_routes(
         *traffic_routes(desk.traffic),
         *settings_routes(shown_settings),
         *sql_routes(desk.sql),
-        *console_routes(administration, desk, shown_settings),
-        Mount(CATALOG_PATH, routes=catalog),
+        *console_routes(administration, desk, shown_settings, logins),
+        Mount(CATALOG_PATH, routes=[*([] if logins is None else oauth_routes(logins)), *catalog]),
         Mount(REGISTRY_PATH, app=registry_app(store=store.registry, threads=schema_threads, followers=followers)),
     ]

@@ -4,8 +4,8 @@ import ssl
 from collections.abc import Mapping
 from typing import Any
 
+from lakestream.app.tls import server_tls
 from lakestream.model.caller import ANONYMOUS, Principal
-from lakestream.model.errors import InvalidSetting
 from lakestream.protocol.kafka.sasl.login import PLAIN, SCRAM
 from lakestream.settings.model import KafkaSettings
 
@@ -26,20 +26,7 @@ def tls_of(kafka: KafkaSettings) -> ssl.SSLContext | None:
         return None
     assert kafka.certificate is not None, "checked with the listeners"
     assert kafka.key is not None, "checked with the listeners"
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(kafka.certificate, kafka.key, password=_no_password)
-        if kafka.client_ca is not None:
-            context.load_verify_locations(kafka.client_ca)
-            context.verify_mode = ssl.CERT_REQUIRED
-    except (OSError, ValueError) as error:
-        raise InvalidSetting(f"kafka.certificate, kafka.key or kafka.client_ca cannot be used: {error}") from None
-    return context
-
-
-def _no_password() -> str:
-    raise InvalidSetting("kafka.key has a password: store it without one, readable by this user alone")
+    return server_tls(kafka.certificate, kafka.key, client_ca=kafka.client_ca, settings="kafka")
 
 
 def mechanisms_of(kafka: KafkaSettings) -> tuple[str, ...]:

@@ -9,12 +9,15 @@ from lakestream.model.errors import UnsupportedOperation
 from lakestream.protocol.rest.paths import CATALOG_PATH
 from lakestream.settings.model import Settings
 
+INNER_HOST = "127.0.0.1"
+"""Where a gateway that listens with TLS also serves the queries of its own SQL box, under the same rights."""
 _ANY_HOST = ("", "0.0.0.0", "::")
 
 
 def lake_of(settings: Settings, port: int) -> QueryLake:
-    """`port` is the one on which this gateway listens. Raises InvalidSetting for a store that DuckDB cannot read."""
-    host = settings.http.listen.host
+    """`port` is the one on which this gateway listens without TLS. Raises InvalidSetting for a store that DuckDB cannot
+    read."""
+    host = INNER_HOST if settings.http.certificate is not None else settings.http.listen.host
     host = "127.0.0.1" if host in _ANY_HOST else f"[{host}]" if ":" in host else host
     return QueryLake(
         uri=f"http://{host}:{port}{CATALOG_PATH}",

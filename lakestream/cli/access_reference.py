@@ -8,6 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from starlette.routing import BaseRoute, Mount
 
+from lakestream.access.authorizer import AccessPolicy, Authorizer
+from lakestream.access.logins import Logins
+from lakestream.access.tokens import LoginTokens
 from lakestream.app.broker_health import Health
 from lakestream.app.gateway import gateway_routes
 from lakestream.broker.metrics import Metrics
@@ -15,6 +18,7 @@ from lakestream.jobs import pipeline_pages
 from lakestream.metadata.open import open_store
 from lakestream.model.access import COUNTS_AS_ITS_TOPIC, Need, Needs, Operation
 from lakestream.protocol.kafka.apis.all import APIS
+from lakestream.protocol.rest.access.logins import HttpLogins
 from lakestream.protocol.rest.brokers import BrokerPages
 from lakestream.protocol.rest.routing import AccessRoute
 from lakestream.table.metrics import PipelineMetrics
@@ -22,6 +26,7 @@ from lakestream.world.chance import SystemChance
 from lakestream.world.clock import SystemClock
 from lakestream.world.ids import Ids
 from lakestream.world.objects.open import open_objects
+from lakestream.world.tasks import Tasks
 from lakestream.world.threads import InlineThreads
 
 _HEAD = """\
@@ -32,8 +37,9 @@ checked if `access.authorize` is set ([the guide](../guide/security.md)); otherw
 page is made from the code: `python -m lakestream.cli.access_reference`.
 
 Operations, and the resources Topic, Group, Cluster and TransactionalId, are Apache Kafka's. Namespaces, tables, views
-and subjects are resources of the same form. A {} that belongs to a topic counts as that Topic:
-Describe shows that it is there, Read loads it, Write appends to it, Alter changes its schema, Delete drops it.
+and subjects are resources of the same form; tables and views are named with their namespace, `shop.goods`. A {} that
+belongs to a topic counts as that Topic: Describe shows that it is there, Read loads it, Write appends to it, Alter
+changes its schema, Delete drops it. A topic's subjects are `<topic>-key` and `<topic>-value`.
 
 A request must have all that its row lists. "or" separates rights of which one is enough. Parentheses say which requests
 or resources a right is about, where that is not all of them.
@@ -80,8 +86,17 @@ async def served_routes() -> Mapping[str, Sequence[BaseRoute]]:
     store = await open_store("sqlite:///:memory:", clock=clock, ids=ids)
     brokers = BrokerPages()
     try:
+        authorizer = Authorizer(AccessPolicy(), store, clock, Tasks(on_failure=lambda task, error: None))
+        known = Logins(authorizer, "", clock=clock, ids=ids, threads=threads)
         gateway = gateway_routes(
-            store=store, objects=objects, brokers=brokers, schema_threads=threads, clock=clock, ids=ids, grace_ms=0
+            store=store,
+            objects=objects,
+            brokers=brokers,
+            schema_threads=threads,
+            clock=clock,
+            ids=ids,
+            grace_ms=0,
+            logins=HttpLogins(known, LoginTokens(authorizer, "", clock)),
         )
         return {
             "gateway": gateway,

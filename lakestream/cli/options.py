@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lakestream.cli.failures import WrongUse
+from lakestream.cli.service import Brokers, Gateway, brokers_by, gateway_by
 from lakestream.settings.address import Address
 from lakestream.settings.load import Loaded, load_settings
 from lakestream.settings.model import Settings
@@ -44,17 +45,18 @@ def loaded_settings(config: Path | None, values: list[str] | None, **flags: obje
     return load_settings(flags={**_pairs(values or []), **given}, environment=os.environ, file=config)
 
 
-def kafka_address(config: Path | None, values: list[str] | None, kafka: str | None) -> Address:
-    """The Kafka address for a client command."""
+def brokers_at(config: Path | None, values: list[str] | None, kafka: str | None) -> Brokers:
+    """How a client command reaches Kafka."""
     settings = loaded_settings(config, values, kafka__listeners=kafka).settings
     if kafka is None and settings.kafka.advertised is not None:
-        return settings.kafka.advertised
-    return _reachable(settings.kafka.listeners[0])
+        return brokers_by(settings, settings.kafka.advertised)
+    return brokers_by(settings, _reachable(settings.kafka.listeners[0]))
 
 
-def http_address(config: Path | None, values: list[str] | None, http: str | None) -> Address:
-    """The gateway's address for a client command."""
-    return _reachable(loaded_settings(config, values, http__listen=http).settings.http.listen)
+def gateway_at(config: Path | None, values: list[str] | None, http: str | None) -> Gateway:
+    """How a client command reaches the gateway."""
+    settings = loaded_settings(config, values, http__listen=http).settings
+    return gateway_by(settings, _reachable(settings.http.listen))
 
 
 def passed_on(config: Path | None, values: list[str] | None, settings: Settings, **changes: object) -> list[str]:

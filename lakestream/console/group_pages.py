@@ -1,5 +1,6 @@
 """Groups: a list with lag, one with its members and partitions, reset with a dry run, deletion."""
 
+from dataclasses import replace
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -9,9 +10,19 @@ from lakestream.administration.desk import Desk
 from lakestream.console.forms import SentForm
 from lakestream.console.page_route import CONSOLE, PageRoute
 from lakestream.console.rendering import Templates, redirected, shown_count
+from lakestream.model.access import Operation, ResourceType
 from lakestream.model.errors import InvalidRequest
+from lakestream.protocol.rest.access.rights import rights_of
 from lakestream.protocol.rest.asked import asked_page
-from lakestream.protocol.rest.groups.of_gateway import DELETE_GROUP, LOOK_AT_GROUPS, RESET_GROUP
+from lakestream.protocol.rest.groups.of_gateway import (
+    DELETE_GROUP,
+    FIND_GROUPS,
+    LOOK_AT_GROUP,
+    RESET_GROUP,
+    shown_groups,
+    shown_look,
+    shown_topics_of,
+)
 
 PATH = f"{CONSOLE}/groups"
 
@@ -25,19 +36,20 @@ class GroupPages:
         post = ("POST",)
         one = PATH + "/{group:path}"
         return [
-            PageRoute(path=PATH, face=self.find, needs=LOOK_AT_GROUPS),
+            PageRoute(path=PATH, face=self.find, needs=FIND_GROUPS),
             PageRoute(path=one + "/reset", face=self.reset, needs=RESET_GROUP, methods=post),
             PageRoute(path=one + "/delete", face=self.delete, needs=DELETE_GROUP, methods=post),
-            PageRoute(path=one, face=self.look, needs=LOOK_AT_GROUPS),
+            PageRoute(path=one, face=self.look, needs=LOOK_AT_GROUP),
         ]
 
     async def find(self, request: Request) -> Response:
         search = request.query_params.get("search", "")
-        found = await self._desk.groups.find(search, asked_page(request))
+        found = await self._desk.groups.find(search, asked_page(request), shows=shown_groups(request))
+        found = replace(found, rows=tuple(shown_topics_of(found.rows, rights_of(request))))
         return self._templates.page("groups.html", here="groups", title="Groups", found=found, search=search)
 
     async def look(self, request: Request) -> Response:
-        found = await self._desk.groups.one(request.path_params["group"])
+        found = shown_look(await self._desk.groups.one(request.path_params["group"]), rights_of(request))
         return self._templates.page(
             "group.html",
             here="groups",
@@ -52,6 +64,7 @@ class GroupPages:
         topic, to = form.text("topic"), form.text("to_value") or form.text("to")
         if not topic or not to:
             raise InvalidRequest("choose a topic, and where to go on")
+        rights_of(request).must(Operation.READ, (ResourceType.TOPIC, topic))
         moves = await self._desk.groups.reset(group, topic, to, dry_run=not form.is_confirmed)
         if form.is_confirmed:
             return redirected(f"{PATH}/{quote(group, safe='')}")

@@ -6,8 +6,9 @@ from starlette.responses import Response
 from lakestream.administration.desk import Desk
 from lakestream.console.page_route import CONSOLE, PageRoute
 from lakestream.console.rendering import Templates
+from lakestream.protocol.rest.access.rights import rights_of
 from lakestream.protocol.rest.settings import LOOK_AT_SETTINGS, SettingsTable
-from lakestream.protocol.rest.summary import LOOK_AT_CATALOG
+from lakestream.protocol.rest.summary import LOOK_AT_CATALOG, shown_listing
 
 
 class LakePages:
@@ -23,9 +24,8 @@ class LakePages:
         ]
 
     async def catalog(self, request: Request) -> Response:
-        return self._templates.page(
-            "catalog.html", here="catalog", title="Catalog", namespaces=await self._desk.catalog.look()
-        )
+        found = shown_listing(await self._desk.catalog.look(), rights_of(request))
+        return self._templates.page("catalog.html", here="catalog", title="Catalog", namespaces=found)
 
     async def settings(self, request: Request) -> Response:
         return self._templates.page("settings.html", here="settings", title="Settings", settings=self._settings)

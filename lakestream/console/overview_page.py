@@ -6,7 +6,8 @@ from starlette.responses import Response
 from lakestream.administration.desk import Desk
 from lakestream.console.page_route import PageRoute
 from lakestream.console.rendering import Templates
-from lakestream.protocol.rest.summary import LOOK_AT_SUMMARY
+from lakestream.protocol.rest.access.rights import rights_of
+from lakestream.protocol.rest.summary import LOOK_AT_SUMMARY, shown_summary
 
 
 class OverviewPage:
@@ -23,7 +24,7 @@ class OverviewPage:
             "overview.html",
             here="overview",
             title="Overview",
-            summary=await self._desk.summaries.look(),
+            summary=shown_summary(await self._desk.summaries.look(), rights_of(request)),
             history=history,
             newest=history[-1] if history else None,
         )

@@ -7,8 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lakestream.model.access import Needs
+from lakestream.protocol.rest.paths import CONSOLE_PATH
 
-CONSOLE = "/console"
+CONSOLE = CONSOLE_PATH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

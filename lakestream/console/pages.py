@@ -16,12 +16,14 @@ from lakestream.administration.administration import Administration
 from lakestream.administration.desk import Desk
 from lakestream.console.group_pages import GroupPages
 from lakestream.console.lake_pages import LakePages
+from lakestream.console.login_page import LoginPage
 from lakestream.console.overview_page import OverviewPage
 from lakestream.console.rendering import Templates
 from lakestream.console.sql_page import SqlPage
 from lakestream.console.static_files import static_route
 from lakestream.console.topic_pages import TopicConsolePages
 from lakestream.model.errors import LakestreamError
+from lakestream.protocol.rest.access.logins import HttpLogins
 from lakestream.protocol.rest.answers import status_of
 from lakestream.protocol.rest.routing import AccessRoute
 from lakestream.protocol.rest.settings import SettingsTable
@@ -29,7 +31,9 @@ from lakestream.protocol.rest.settings import SettingsTable
 Face = Callable[[Request], Awaitable[Response]]
 
 
-def console_routes(administration: Administration, desk: Desk, settings: SettingsTable) -> list[AccessRoute]:
+def console_routes(
+    administration: Administration, desk: Desk, settings: SettingsTable, logins: HttpLogins | None
+) -> list[AccessRoute]:
     templates = Templates()
     found = [
         *OverviewPage(desk, templates).routes(),
@@ -37,6 +41,7 @@ def console_routes(administration: Administration, desk: Desk, settings: Setting
         *GroupPages(desk, templates).routes(),
         *SqlPage(desk.sql, templates).routes(),
         *LakePages(desk, templates, settings).routes(),
+        *([] if logins is None else LoginPage(logins, templates).routes()),
     ]
     return [
         *(

@@ -13,20 +13,30 @@ from lakestream.administration.topics.changes import TopicAlteration
 from lakestream.console.forms import SentForm
 from lakestream.console.page_route import CONSOLE, PageRoute
 from lakestream.console.rendering import Templates, redirected
+from lakestream.model.access import ResourceType
 from lakestream.model.configs.topic_config import TOPIC_CONFIGS
 from lakestream.model.errors import InvalidRequest
 from lakestream.model.freshness import Freshness
 from lakestream.model.repair import RepairAction
+from lakestream.protocol.rest.access.rights import rights_of
 from lakestream.protocol.rest.asked import asked_page
-from lakestream.protocol.rest.quarantine import REPAIR_TOPIC
+from lakestream.protocol.rest.quarantine import REPAIR_TOPIC, right_to
 from lakestream.protocol.rest.topics.records import LOOK_AT_RECORDS, records_ask
 from lakestream.protocol.rest.topics.routes import (
     ALTER_TOPIC,
+    ASK_FOR_NEW_TOPIC,
     CREATE_TOPIC,
     DELETE_TOPIC,
     FIND_TOPICS,
+    LOOK_AT_GROUPS_OF_TOPIC,
+    LOOK_AT_SCHEMAS,
     LOOK_AT_TOPIC,
     LOOK_AT_TOPIC_WITH_CONFIGS,
+    must_alter,
+    must_create,
+    readable_subjects,
+    shown_rows,
+    shown_topics,
 )
 
 PATH = f"{CONSOLE}/topics"
@@ -42,12 +52,12 @@ class TopicConsolePages:
         one, post = PATH + "/{name}", ("POST",)
         return [
             PageRoute(path=PATH, face=self.find, needs=FIND_TOPICS),
-            PageRoute(path=f"{CONSOLE}/new-topic", face=self.new, needs=CREATE_TOPIC),
+            PageRoute(path=f"{CONSOLE}/new-topic", face=self.new, needs=ASK_FOR_NEW_TOPIC),
             PageRoute(path=f"{CONSOLE}/new-topic", face=self.create, needs=CREATE_TOPIC, methods=post),
             PageRoute(path=one, face=self.records, needs=LOOK_AT_RECORDS),
             PageRoute(path=one + "/table", face=self.table, needs=LOOK_AT_TOPIC),
-            PageRoute(path=one + "/schema", face=self.schema, needs=LOOK_AT_TOPIC),
-            PageRoute(path=one + "/groups", face=self.groups, needs=LOOK_AT_TOPIC),
+            PageRoute(path=one + "/schema", face=self.schema, needs=LOOK_AT_SCHEMAS),
+            PageRoute(path=one + "/groups", face=self.groups, needs=LOOK_AT_GROUPS_OF_TOPIC),
             PageRoute(path=one + "/quarantine", face=self.quarantine, needs=LOOK_AT_TOPIC),
             PageRoute(path=one + "/quarantine", face=self.repair, needs=REPAIR_TOPIC, methods=post),
             PageRoute(path=one + "/configs", face=self.configs, needs=LOOK_AT_TOPIC_WITH_CONFIGS),
@@ -57,7 +67,7 @@ class TopicConsolePages:
 
     async def find(self, request: Request) -> Response:
         search = request.query_params.get("search", "")
-        found = await self._desk.topics.find(search, asked_page(request))
+        found = await self._desk.topics.find(search, asked_page(request), shows=shown_topics(request))
         return self._templates.page("topics.html", here="topics", title="Topics", found=found, search=search)
 
     # --- a topic's tabs ------------------------------------------------------------------------
@@ -75,18 +85,22 @@ class TopicConsolePages:
 
     async def schema(self, request: Request) -> Response:
         name = request.path_params["name"]
-        return self._tab("schema", "topic_schema.html", name, subjects=await self._desk.schemas.of(name))
+        subjects = readable_subjects(await self._desk.schemas.of(name), name, rights_of(request))
+        return self._tab("schema", "topic_schema.html", name, subjects=subjects)
 
     async def groups(self, request: Request) -> Response:
         name = request.path_params["name"]
         await self._desk.topics.one(name)
-        return self._tab("groups", "topic_groups.html", name, groups=await self._desk.groups.of_topic(name))
+        rows = shown_rows(await self._desk.groups.of_topic(name), rights_of(request))
+        return self._tab("groups", "topic_groups.html", name, groups=rows)
 
     async def quarantine(self, request: Request) -> Response:
         name = request.path_params["name"]
         count = await self._administration.quarantine.count(name)
         repair = request.query_params.get("repair")
         outcome = await self._administration.repairs.outcome(repair) if repair else None
+        if outcome is not None and outcome.topic != name:
+            raise InvalidRequest("that repair is of another topic")
         return self._tab(
             "quarantine",
             "topic_quarantine.html",
@@ -119,6 +133,7 @@ class TopicConsolePages:
     async def create(self, request: Request) -> Response:
         form = await SentForm.of(request)
         name = form.text("name")
+        must_create(rights_of(request), name)
         config = {key: form.text(key) for key in TOPIC_CONFIGS if form.text(key)}
         said = await self._desk.changes.create(
             name, partitions=form.number("partitions"), config=config, dry_run=not form.is_confirmed
@@ -130,6 +145,7 @@ class TopicConsolePages:
     async def alter(self, request: Request) -> Response:
         name, form = request.path_params["name"], await SentForm.of(request)
         change = _alteration(form)
+        must_alter(rights_of(request), name, change)
         said = await self._desk.changes.alter(name, change, dry_run=not form.is_confirmed)
         if form.is_confirmed:
             return redirected(f"{_page_of(name)}/configs")
@@ -151,6 +167,7 @@ class TopicConsolePages:
         action = form.text("action")
         if action not in list(RepairAction):
             raise InvalidRequest(f"choose one of: {', '.join(RepairAction)}")
+        rights_of(request).must(right_to(RepairAction(action)), (ResourceType.TOPIC, name))
         if action == RepairAction.DISCARD and not form.is_confirmed:
             count = await self._administration.quarantine.count(name)
             said = [

@@ -27,6 +27,8 @@ class TableName(NamedTuple):
     kind: TableKind
     listed: bool = True
     """Whether the catalog shows the table: a config of its topic decides."""
+    topic: str | None = None
+    """The name of the topic whose table it is."""
 
 
 class TableStore(Protocol):

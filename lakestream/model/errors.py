@@ -40,6 +40,13 @@ class Exhausted(LakestreamError):
     """A limit was reached. Use less, or raise the limit."""
 
 
+# --- leaves: access ----------------------------------------------------------------------------
+
+
+class Denied(Invalid):
+    """The caller lacks a right. Ask an administrator for it, or log in as somebody who has it."""
+
+
 # --- leaves: topics ----------------------------------------------------------------------------
 
 

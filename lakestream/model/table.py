@@ -3,7 +3,7 @@
 A namespace is a path of names (`("sales", "eu")`). Tables and views share the names of a namespace.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
@@ -44,8 +44,8 @@ class TableKind(Enum):
 class TablePointer:
     """Which metadata file is the table now. `topic` is set if the kind is TOPIC.
 
-    `listed` and `freshness` are read, never written: the topic's config decides whether the catalog shows its table,
-    and how fresh the table is."""
+    `listed`, `freshness` and `topic_name` are read, never written: the topic's config decides whether the catalog shows
+    its table, and how fresh the table is."""
 
     id: TableId
     namespace: Namespace
@@ -56,6 +56,8 @@ class TablePointer:
     listed: bool = True
     freshness: Freshness | None = None
     """None where the config says nothing."""
+    topic_name: str | None = field(default=None, compare=False)
+    """Of the topic, while it exists: its rights are those on the table."""
 
 
 class AppendedFile(NamedTuple):

@@ -144,6 +144,33 @@ class KafkaSettings(SettingsGroup):
 
 class HttpSettings(SettingsGroup):
     listen: HttpHostPort = Field(default=Address("127.0.0.1", 8080), description="Where the gateway serves HTTP.")
+    certificate: Path | None = Field(
+        default=None, description="The gateway's certificate and its chain, a PEM file: it then serves HTTPS."
+    )
+    key: Path | None = Field(
+        default=None, description="The private key of the certificate, a PEM file without password."
+    )
+    login: bool = Field(
+        default=False,
+        description="Ask everybody who they are: callers log in as the users of Kafka do. Without it, callers that do "
+        "not log in are User:ANONYMOUS.",
+    )
+
+
+class ClientSettings(SettingsGroup):
+    user: str | None = Field(default=None, description="The user as whom commands such as produce or sql log in.")
+    password_file: Path | None = Field(
+        default=None, description="A file whose first line is that user's password. Keep it readable by you alone."
+    )
+    ca: Path | None = Field(
+        default=None,
+        description="Certificates of the authorities that commands trust, a PEM file; by default those of the system.",
+    )
+    protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] | None = Field(
+        default=None,
+        description="How commands connect to brokers; with SSL also to the gateway, by HTTPS. By default as "
+        "`kafka.protocol` and `http.certificate` say.",
+    )
 
 
 class BrokerSettings(SettingsGroup):
@@ -390,6 +417,7 @@ class Settings(SettingsGroup):
     pipeline: PipelineSettings = PipelineSettings()
     spark: SparkSettings = SparkSettings()
     access: AccessSettings = AccessSettings()
+    client: ClientSettings = ClientSettings()
     maintenance: MaintenanceSettings = MaintenanceSettings()
     log: LogSettings = LogSettings()
 

@@ -13,8 +13,12 @@ def check_listeners(settings: Settings) -> None:
             "set kafka.advertised to the HOST:PORT they should use"
         )
     _check_certificate(settings.kafka)
+    if (settings.http.certificate is None) != (settings.http.key is None):
+        raise InvalidSetting("HTTPS needs both http.certificate and http.key: set them to PEM files")
     for name, address in _listeners(settings):
         if name == "kafka.listeners" and _is_safe(settings.kafka):
+            continue
+        if name == "http.listen" and settings.http.certificate is not None and settings.http.login:
             continue
         if not address.is_loopback and not settings.allow_insecure:
             raise InvalidSetting(

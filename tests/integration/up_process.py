@@ -17,7 +17,7 @@ from lakestream.cli.main import main
 from tests.ports import free_address
 
 ROOT = Path(__file__).parents[2]
-READY = re.compile(r"^lakestream ready  kafka=(\S+)  http=http://(\S+)$")
+READY = re.compile(r"^lakestream ready  kafka=(\S+)  http=https?://(\S+)$")
 START_SECONDS_MAX = 60
 """Generous: a start with cold caches compiles the record kernels."""
 

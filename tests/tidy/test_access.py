@@ -15,16 +15,19 @@ from lakestream.protocol.kafka.apis.all import APIS
 OPEN_APIS = {"ApiVersions", "SaslHandshake", "SaslAuthenticate"}
 """Clients ask them before, or in order to, say who they are."""
 OPEN_PATHS = {
+    "/console/login",
+    "/console/logout",
     "/console/static/{file}",
     "/healthz",
     "/readyz",
     "/iceberg/v1/config",
+    "/iceberg/v1/oauth/tokens",
     "/iceberg/{path:path}",
     "/registry/",
     "/registry/contexts",
     "/registry/schemas/types",
 }
-"""They show nothing of what is stored."""
+"""They show nothing of what is stored, or are where callers log in."""
 
 
 def test_only_these_apis_are_for_anyone() -> None:

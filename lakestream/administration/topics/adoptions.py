@@ -7,6 +7,7 @@ from lakestream.administration.inserted_rows import KEY
 from lakestream.administration.sql_topics import PARTITIONS
 from lakestream.broker.directory import Directory
 from lakestream.catalog.names.adopting import AdoptedFrom, AdoptedTable, Adoption
+from lakestream.catalog.names.permits import ANYTHING, TablePermit
 from lakestream.catalog.names.tables import TableCatalog
 from lakestream.metadata.rules.missing import shown_table
 from lakestream.model.configs.value_configs import VALUE_FORMAT
@@ -41,7 +42,7 @@ class Adoptions:
         self._directory = directory
         self._partitions_default = partitions_default
 
-    async def adopt(self, wished: WishedAdoption, *, dry_run: bool) -> ToldAdoption:
+    async def adopt(self, wished: WishedAdoption, *, dry_run: bool, permit: TablePermit = ANYTHING) -> ToldAdoption:
         """Raises UnknownTable, TableExists, TopicExists, Guarded, InvalidTableChange, InvalidTopicConfig,
         DamagedTable. A dry run does not look into data files, which may be refused later."""
         partitions = self._partitions_default if wished.partitions is None else wished.partitions
@@ -53,9 +54,9 @@ class Adoptions:
             properties={**wished.config, **key, PARTITIONS: str(partitions)},
         )
         if dry_run:
-            adopted = await self._tables.planned_adoption(asked)
+            adopted = await self._tables.planned_adoption(asked, permit=permit)
         else:
-            adopted = await self._tables.adopt(asked)
+            adopted = await self._tables.adopt(asked, permit=permit)
             await self._directory.refresh()
         return ToldAdoption(
             topic=wished.name,

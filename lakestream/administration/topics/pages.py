@@ -1,6 +1,6 @@
 """Find topics by a part of their name, one page at a time: the work of a page does not grow with all topics."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lakestream.administration.named_topics import named_topics
@@ -37,9 +37,12 @@ class TopicPages:
         self._processes = processes
         self._traffic = traffic
 
-    async def find(self, search: str = "", page: int = 1) -> TopicPage:
-        """The topics whose names contain `search`, by name. A page that does not exist is the nearest that does."""
-        everything = (await self._store.topics()).topics
+    async def find(
+        self, search: str = "", page: int = 1, *, shows: Callable[[str], bool] = lambda name: True
+    ) -> TopicPage:
+        """The topics whose names contain `search` and that the asker is shown, by name. A page that does not exist is
+        the nearest that does."""
+        everything = [topic for topic in (await self._store.topics()).topics if shows(topic.name)]
         wanted = search.strip().lower()
         found = sorted((topic for topic in everything if wanted in topic.name.lower()), key=lambda topic: topic.name)
         pages = max(1, -(-len(found) // TOPICS_PER_PAGE))

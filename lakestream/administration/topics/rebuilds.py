@@ -15,11 +15,14 @@ from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.configs.topic_config import check_rebuildable, typed_topic_config
 from lakestream.model.repair import REBUILD_REQUEST, Repair, RepairId, RepairState
+from lakestream.model.topic import TopicId
 from lakestream.world.ids import Ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildOutcome:
+    topic: str | None
+    """None: it is gone."""
     state: RepairState
     pipeline: PipelineState
     begun: bool = False
@@ -60,19 +63,24 @@ class Rebuilds:
         request = await self._store.repairs.look(id)
         if request is None or not request.rebuilds_main:
             raise NoRepair(f"there is no rebuild {id:.64}: it may have been forgotten, an hour after it was done")
-        pipeline, answer = await self._pipelines.state(), request.answer or ""
+        pipeline, answer, topic = await self._pipelines.state(), request.answer or "", await self._name(request.topic)
         if request.state is RepairState.DONE:
-            return RebuildOutcome(state=request.state, pipeline=pipeline, begun=True, **json.loads(answer))
+            return RebuildOutcome(topic=topic, state=request.state, pipeline=pipeline, begun=True, **json.loads(answer))
         if request.state is RepairState.FAILED:
-            return RebuildOutcome(state=request.state, pipeline=pipeline, reason=answer)
-        return await self._under_way(request, pipeline)
+            return RebuildOutcome(topic=topic, state=request.state, pipeline=pipeline, reason=answer)
+        return await self._under_way(request, pipeline, topic)
 
-    async def _under_way(self, request: Repair, pipeline: PipelineState) -> RebuildOutcome:
+    async def _name(self, topic: TopicId) -> str | None:
+        topics = (await self._store.topics()).topics
+        return next((one.name for one in topics if one.id == topic), None)
+
+    async def _under_way(self, request: Repair, pipeline: PipelineState, topic: str | None) -> RebuildOutcome:
         pointer = await self._store.tables.table_of_topic(request.topic)
         if pointer is None or (await self._commits.rebuild_state(pointer)).under_way != request.id:
-            return RebuildOutcome(state=request.state, pipeline=pipeline)
+            return RebuildOutcome(topic=topic, state=request.state, pipeline=pipeline)
         found = await self._commits.clusterable(pointer, REBUILD_BRANCH)
         return RebuildOutcome(
+            topic=topic,
             state=request.state,
             pipeline=pipeline,
             begun=True,

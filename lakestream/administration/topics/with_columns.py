@@ -10,6 +10,7 @@ from typing import Any
 from lakestream.administration.inserted_rows import KEY
 from lakestream.administration.sql_topics import PARTITIONS
 from lakestream.broker.directory import Directory
+from lakestream.catalog.names.permits import ANYTHING, TablePermit
 from lakestream.catalog.names.tables import TableCatalog
 from lakestream.catalog.spec.values import Json, Metadata, by_id
 from lakestream.contract.columns.from_sql import fields_of
@@ -43,20 +44,20 @@ class TopicsWithColumns:
         self._directory = directory
         self._partitions_default = partitions_default
 
-    async def create(self, asked: NewColumns, *, dry_run: bool) -> list[str]:
+    async def create(self, asked: NewColumns, *, dry_run: bool, permit: TablePermit = ANYTHING) -> list[str]:
         """Returns the consequences. Raises InvalidRequest, InvalidTableChange, TableExists, TopicExists, UnknownTable,
         InvalidTopicConfig."""
         partitions = self._partitions_default if asked.partitions is None else asked.partitions
         key = {} if asked.key is None else {KEY: asked.key}
         request = {
             "name": asked.name,
-            "schema": {"type": "struct", "fields": await self._fields(asked)},
+            "schema": {"type": "struct", "fields": await self._fields(asked, permit)},
             "properties": {**asked.config, **key, PARTITIONS: str(partitions)},
         }
         if dry_run:
-            await self._tables.planned(STREAMS, request)
+            await self._tables.planned(STREAMS, request, permit=permit)
         else:
-            await self._tables.create(STREAMS, request)
+            await self._tables.create(STREAMS, request, permit=permit)
             await self._directory.refresh()
         format = asked.config.get(VALUE_FORMAT, ValueFormat.JSON.value)
         return [
@@ -65,11 +66,11 @@ class TopicsWithColumns:
             "every client and every engine sees them at once; INSERT INTO the table produces to the topic",
         ]
 
-    async def _fields(self, asked: NewColumns) -> list[Json]:
+    async def _fields(self, asked: NewColumns, permit: TablePermit) -> list[Json]:
         if (asked.columns is None) == (asked.like is None):
             raise InvalidRequest("name either the columns or a table that has them")
         if asked.like is not None:
-            loaded = await self._tables.load(*table_named(asked.like))
+            loaded = await self._tables.load(*table_named(asked.like), permit=permit)
             return fields_like(loaded.file.metadata)
         try:
             return fields_of(asked.columns or "")

@@ -22,6 +22,7 @@ from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles
 from lakestream.catalog.names.lookup import TableNames
 from lakestream.catalog.names.new_topics import AskedTable, TopicPlan, TopicPlanner
+from lakestream.catalog.names.permits import TablePermit
 from lakestream.catalog.names.preparing import Prepared
 from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.values import Json, Metadata, by_id
@@ -30,6 +31,7 @@ from lakestream.catalog.strangers.appended_rows import AppendingEngines, FoundFi
 from lakestream.catalog.strangers.guards import CATALOGS_PROPERTIES
 from lakestream.catalog.topic.topic_table import TOPIC_PROPERTIES, all_names, table_name
 from lakestream.metadata.rules.missing import shown_table, unknown_table
+from lakestream.model.access import Operation
 from lakestream.model.file_compression import UnknownCompression, compression_of
 from lakestream.model.table import (
     LOG_BRANCH,
@@ -123,13 +125,13 @@ class Adopting:
         self._clock = clock
         self._ids = ids
 
-    async def planned(self, asked: Adoption) -> AdoptedTable:
+    async def planned(self, asked: Adoption, permit: TablePermit) -> AdoptedTable:
         """What would be made. Reads manifests and no data file; else raises what `prepare` raises."""
-        return (await self._found(asked)).summary
+        return (await self._found(asked, permit)).summary
 
-    async def prepare(self, asked: Adoption) -> tuple[Prepared, AdoptedTable]:
+    async def prepare(self, asked: Adoption, permit: TablePermit) -> tuple[Prepared, AdoptedTable]:
         """Raises UnknownTable, TableExists, Guarded, InvalidTableChange, DamagedTable, and errors about topics."""
-        found = await self._found(asked)
+        found = await self._found(asked, permit)
         await self._appending.check(found.pointer, found.base, found.rows)
         plan = await self._planner.plan(found.asked)  # registers a schema, so it comes after all that can be refused
         now_ms = self._clock.wall_ms()
@@ -148,9 +150,9 @@ class Adopting:
         prepared = Prepared(move=move, superfluous=next.superfluous, written=(next.location, *objects))
         return prepared, found.summary
 
-    async def _found(self, asked: Adoption) -> _Found:
+    async def _found(self, asked: Adoption, permit: TablePermit) -> _Found:
         shown = shown_table(asked.namespace, asked.name)
-        pointer = await self._ordinary(asked.namespace, asked.name)
+        pointer = await self._ordinary(asked.namespace, asked.name, permit)
         file = await self._files.read_present(pointer.metadata_location)
         whole = completed(file.metadata)
         self._check(whole, pointer, shown)
@@ -175,11 +177,13 @@ class Adopting:
             await self._check_deletes(base)
         return _Found(pointer=pointer, file=file, base=base, asked=table, plan=plan, rows=rows)
 
-    async def _ordinary(self, namespace: Namespace, name: str) -> TablePointer:
+    async def _ordinary(self, namespace: Namespace, name: str, permit: TablePermit) -> TablePointer:
         shown = shown_table(namespace, name)
         if (found := await self._names.find(namespace, name, unlisted=True)) is None:
             raise unknown_table(namespace, name)
         pointer, branch = found
+        permit.must(Operation.ALTER, namespace, pointer.name, pointer.topic_name)
+        permit.must_create(namespace, name, name)
         if branch or pointer.kind is TableKind.TOPIC:
             raise TableExists(f"{shown} belongs to a topic already: there is nothing to adopt")
         if pointer.kind is not TableKind.ORDINARY:

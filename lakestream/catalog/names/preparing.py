@@ -11,6 +11,7 @@ from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import METADATA_PATH, MetadataFile, MetadataFiles
 from lakestream.catalog.names.lookup import TableNames
 from lakestream.catalog.names.new_topics import NewTopics
+from lakestream.catalog.names.permits import ANYTHING, TablePermit
 from lakestream.catalog.spec.apply import apply_updates
 from lakestream.catalog.spec.creation import empty_table, format_version_of
 from lakestream.catalog.spec.requests import TableChange, checked_name
@@ -23,10 +24,23 @@ from lakestream.catalog.strangers.guards import check_change, check_heads, log_i
 from lakestream.catalog.strangers.offered_snapshots import OfferedSnapshots
 from lakestream.catalog.strangers.topic_columns import with_system_columns
 from lakestream.metadata.rules.missing import shown_table, unknown_table
+from lakestream.model.access import Operation
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import Namespace, PointerMove, TableKind, TablePointer
 from lakestream.world.clock import Clock
 from lakestream.world.ids import Ids
+
+_ADDITION, _REFERENCE = "add-snapshot", "set-snapshot-ref"
+_ABOUT_ROWS = frozenset(
+    {
+        _ADDITION,
+        "set-statistics",
+        "remove-statistics",
+        "set-partition-statistics",
+        "remove-partition-statistics",
+    }
+)
+"""Updates that change the rows of a table, or facts about them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +78,11 @@ class Preparing:
         self._clock = clock
         self._ids = ids
 
-    async def prepare_all(self, changes: Sequence[TableChange]) -> list[Prepared]:
+    async def prepare_all(self, changes: Sequence[TableChange], permit: TablePermit = ANYTHING) -> list[Prepared]:
         prepared: list[Prepared] = []
         try:
             for change in changes:
-                prepared.append(await self._prepare(change))  # noqa: PERF401 (what is written is known when one fails)
+                prepared.append(await self._prepare(change, permit))  # noqa: PERF401 (what is written is known when one fails)
         except LakestreamError:
             await self.abandon(prepared)
             raise
@@ -90,9 +104,18 @@ class Preparing:
         else:
             await self._names.check_free(namespace, name)
 
-    async def creation(self, namespace: Namespace, name: str, made: Metadata) -> Prepared:
+    async def check_creator(self, namespace: Namespace, name: str, permit: TablePermit) -> None:
+        """Raises Denied, UnknownNamespace."""
+        topics = await self.new_topics_in(namespace)
+        permit.must_create(namespace, name, None if topics is None else name)
+
+    async def creation(
+        self, namespace: Namespace, name: str, made: Metadata, permit: TablePermit = ANYTHING
+    ) -> Prepared:
         """Writes a new table's first files. In a namespace that streams, the table makes a topic."""
-        if (topics := await self.new_topics_in(namespace)) is not None:
+        topics = await self.new_topics_in(namespace)
+        permit.must_create(namespace, name, None if topics is None else name)
+        if topics is not None:
             new = await topics.prepare(namespace, name, made)
             written = (new.move.pointer.metadata_location, *(one.location for one in new.objects))
             return Prepared(move=new.move, superfluous=(), written=written)
@@ -100,15 +123,20 @@ class Preparing:
         location = await self._files.write_first(made)
         return Prepared(move=creation_of(namespace, name, made, location), superfluous=(), written=(location,))
 
-    async def _prepare(self, change: TableChange) -> Prepared:
+    async def _prepare(self, change: TableChange, permit: TablePermit) -> Prepared:
         found = await self._names.find(change.namespace, change.name)
-        if found is not None and found[1]:
+        if found is None:
+            return await self._prepare_creation(change, permit)
+        for operation in operations_of(change.updates):
+            permit.must(operation, found[0].namespace, found[0].name, found[0].topic_name)
+        if found[1]:
             raise log_is_read_only(shown_table(change.namespace, change.name))
-        return await (self._prepare_creation(change) if found is None else self._prepare_change(found[0], change))
+        return await self._prepare_change(found[0], change)
 
-    async def _prepare_creation(self, change: TableChange) -> Prepared:
+    async def _prepare_creation(self, change: TableChange, permit: TablePermit) -> Prepared:
         if not is_create(change.requirements):
             raise unknown_table(change.namespace, change.name)
+        await self.check_creator(change.namespace, checked_name(change.name), permit)
         await self.check_free(change.namespace, checked_name(change.name))
         check_requirements(None, change.requirements)
         now_ms = self._clock.wall_ms()
@@ -117,7 +145,7 @@ class Preparing:
         made.setdefault("table-uuid", self._ids.uuid())
         made.setdefault("location", self._objects.table_location(made["table-uuid"]))
         check_whole(made)
-        return await self.creation(change.namespace, change.name, made)
+        return await self.creation(change.namespace, change.name, made, permit)
 
     async def _prepare_change(self, pointer: TablePointer, change: TableChange) -> Prepared:
         file = await self._files.read(pointer.metadata_location)
@@ -157,6 +185,22 @@ class Preparing:
             return AppendedRows(metadata=changed)
         version = version_of(base.location) + 1
         return await self._appending.applied(pointer, base.metadata, changed, updates, version=version, now_ms=now_ms)
+
+
+def operations_of(updates: Sequence[Json]) -> list[Operation]:
+    """What the updates do: Write for changes of rows, Alter for everything else. A reference that moves to a snapshot
+    of this very commit is part of a change of rows."""
+    additions = [each.get("snapshot") for each in updates if each.get("action") == _ADDITION]
+    added = [each.get("snapshot-id") for each in additions if isinstance(each, dict)]
+    of_rows = [_is_about_rows(each, added) for each in updates]
+    return [*([Operation.WRITE] if any(of_rows) or not updates else []), *([] if all(of_rows) else [Operation.ALTER])]
+
+
+def _is_about_rows(update: Json, added: Sequence[object]) -> bool:
+    """Of an update that nobody has checked yet: its parts may be anything."""
+    if update.get("action") == _REFERENCE:
+        return update.get("snapshot-id") in added
+    return any(update.get("action") == action for action in _ABOUT_ROWS)
 
 
 def creation_of(namespace: Namespace, name: str, metadata: Metadata, location: str) -> PointerMove:

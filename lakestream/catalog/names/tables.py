@@ -17,6 +17,7 @@ from lakestream.catalog.files.metadata_file import MetadataFile, MetadataFiles, 
 from lakestream.catalog.names.adopting import AdoptedTable, Adopting, Adoption
 from lakestream.catalog.names.lookup import TableNames
 from lakestream.catalog.names.new_topics import NewTopics, TopicPlanner
+from lakestream.catalog.names.permits import ANYTHING, TablePermit
 from lakestream.catalog.names.preparing import Prepared, Preparing, check_locations, creation_of
 from lakestream.catalog.spec.creation import new_table
 from lakestream.catalog.spec.requests import Once, TableChange, checked_name, located, receipt_of
@@ -29,6 +30,7 @@ from lakestream.catalog.topic.topic_commits import TopicCommits
 from lakestream.catalog.topic.topic_table import branch_table, suffix_of
 from lakestream.metadata.rules.missing import shown_table, unknown_table
 from lakestream.metadata.table_store import TableStore
+from lakestream.model.access import Operation
 from lakestream.model.errors import Conflict, LakestreamError, UnknownTopicId
 from lakestream.model.table import LOG_BRANCH, Namespace, TableKind, TablePointer
 from lakestream.model.table_errors import CommitConflict, Guarded, InvalidTableChange, TableExists
@@ -119,44 +121,54 @@ class TableCatalog:
 
     # --- reading -------------------------------------------------------------------------------
 
-    async def load(self, namespace: Namespace, name: str, *, unlisted: bool = False) -> LoadedTable:
-        """Raises UnknownTable. `unlisted` includes tables that the catalog does not show."""
-        pointer, branch = await self._found(namespace, name, unlisted=unlisted)
+    async def load(
+        self, namespace: Namespace, name: str, *, unlisted: bool = False, permit: TablePermit = ANYTHING
+    ) -> LoadedTable:
+        """Raises UnknownTable, Denied. `unlisted` includes tables that the catalog does not show."""
+        pointer, branch = await self._found(namespace, name, permit, Operation.READ, unlisted=unlisted)
         # The catalog alone deletes the metadata files of topics. Of others it must look whether they are still there.
         is_topic = pointer.kind is TableKind.TOPIC
         file = await (self._files.read if is_topic else self._files.read_present)(pointer.metadata_location)
         return LoadedTable(pointer=pointer, file=self._of_branch(file, branch) if branch else file, branch=branch)
 
-    async def names(self, namespace: Namespace) -> list[str]:
+    async def names(self, namespace: Namespace, *, permit: TablePermit = ANYTHING) -> list[str]:
         """Sorted by name, including the logs of topics. Raises UnknownNamespace."""
-        found = [one for one in await self._store.tables(namespace) if one.listed]
-        logs = [name + suffix_of(LOG_BRANCH) for name, kind, _ in found if kind is TableKind.TOPIC]
-        return sorted([*(name for name, kind, _ in found if kind is not TableKind.VIEW), *logs])
+        tables = [one for one in await self._store.tables(namespace) if one.kind is not TableKind.VIEW]
+        found = [one for one in tables if one.listed and permit.shows(namespace, one.name, one.topic)]
+        logs = [one.name + suffix_of(LOG_BRANCH) for one in found if one.kind is TableKind.TOPIC]
+        return sorted([*(one.name for one in found), *logs])
 
-    async def exists(self, namespace: Namespace, name: str) -> bool:
-        return await self._names.find(namespace, name) is not None
+    async def check_exists(
+        self, namespace: Namespace, name: str, operation: Operation, *, permit: TablePermit = ANYTHING
+    ) -> None:
+        """Raises UnknownTable, and Denied without the right to the operation."""
+        await self._found(namespace, name, permit, operation)
 
     # --- changing ------------------------------------------------------------------------------
 
-    async def planned(self, namespace: Namespace, request: Json) -> Metadata:
+    async def planned(self, namespace: Namespace, request: Json, *, permit: TablePermit = ANYTHING) -> Metadata:
         """The initial metadata that the table would have. Raises what `create` raises for the request."""
         name = checked_name(request.get("name"))
+        await self._preparing.check_creator(namespace, name, permit)
         await self._preparing.check_free(namespace, name)
         metadata = await self._new(namespace, request)
         topics = await self._preparing.new_topics_in(namespace)
         return metadata if topics is None else await topics.staged(namespace, name, metadata)
 
-    async def stage(self, namespace: Namespace, request: Json) -> Metadata:
+    async def stage(self, namespace: Namespace, request: Json, *, permit: TablePermit = ANYTHING) -> Metadata:
         """The initial metadata of a table. Nothing is kept: the commit that creates the table contains it."""
-        metadata = await self.planned(namespace, request)
+        metadata = await self.planned(namespace, request, permit=permit)
         await self._objects.make_folder(f"{metadata['location']}/metadata")
         return metadata
 
-    async def create(self, namespace: Namespace, request: Json, *, once: Once | None = None) -> MetadataFile:
-        """Raises TableExists, TopicExists, UnknownNamespace, InvalidLocation, InvalidTableChange."""
+    async def create(
+        self, namespace: Namespace, request: Json, *, once: Once | None = None, permit: TablePermit = ANYTHING
+    ) -> MetadataFile:
+        """Raises TableExists, TopicExists, UnknownNamespace, InvalidLocation, InvalidTableChange, Denied."""
         name = checked_name(request.get("name"))
+        await self._preparing.check_creator(namespace, name, permit)
         await self._preparing.check_free(namespace, name)
-        prepared = await self._preparing.creation(namespace, name, await self._new(namespace, request))
+        prepared = await self._preparing.creation(namespace, name, await self._new(namespace, request), permit)
         location = prepared.move.pointer.metadata_location
         try:
             receipt = receipt_of(once, located([location], namespace, name))
@@ -166,9 +178,12 @@ class TableCatalog:
             raise
         return await self._files.read(location)
 
-    async def register(self, namespace: Namespace, request: Json, *, once: Once | None = None) -> MetadataFile:
+    async def register(
+        self, namespace: Namespace, request: Json, *, once: Once | None = None, permit: TablePermit = ANYTHING
+    ) -> MetadataFile:
         """Add a table that another system's metadata file describes."""
         name, location = checked_name(request.get("name")), wanted(request, "metadata-location", str)
+        permit.must_create(namespace, name, None)
         file = await self._files.read_offered(location)
         check_offered(file.metadata)
         uuid = file.metadata["table-uuid"]
@@ -179,6 +194,7 @@ class TableCatalog:
             made = creation_of(namespace, name, file.metadata, location)
             await self._store.move_tables([made], receipt=receipt_of(once, located([location], namespace, name)))
             return file
+        permit.must(Operation.DELETE, namespace, name, known[0].topic_name)
         self._refuse_topic(known, namespace, name)
         # Whatever kind it was before: its versions may go back with this, and then do not identify leftovers.
         pointer = replace(known[0], id=uuid, metadata_location=location, kind=TableKind.ORDINARY)
@@ -186,14 +202,17 @@ class TableCatalog:
         await self._store.replace_table(known[0], pointer, receipt=receipt)
         return file
 
-    async def commit(self, changes: Sequence[TableChange], *, once: Once | None = None) -> list[MetadataFile]:
-        """Change several tables, all or none. Raises CommitConflict, TableExists, Guarded, InvalidTableChange."""
+    async def commit(
+        self, changes: Sequence[TableChange], *, once: Once | None = None, permit: TablePermit = ANYTHING
+    ) -> list[MetadataFile]:
+        """Change several tables, all or none. Raises CommitConflict, TableExists, Guarded, InvalidTableChange,
+        Denied."""
         if not changes:
             return []
         if len({(change.namespace, change.name) for change in changes}) != len(changes):
             raise InvalidTableChange("a transaction changes each table once: put all its updates together")
         for attempt in range(1, COMMIT_ATTEMPTS_MAX + 1):
-            prepared = await self._preparing.prepare_all(changes)
+            prepared = await self._preparing.prepare_all(changes, permit)
             moves = [one.move for one in prepared]
             locations = [move.pointer.metadata_location for move in moves]
             first = changes[0]
@@ -212,14 +231,14 @@ class TableCatalog:
             break
         return [await self._files.read(location) for location in locations]
 
-    async def planned_adoption(self, asked: Adoption) -> AdoptedTable:
+    async def planned_adoption(self, asked: Adoption, *, permit: TablePermit = ANYTHING) -> AdoptedTable:
         """What `adopt` would make. It may still be refused for what is in single files."""
-        return await self._adopter().planned(asked)
+        return await self._adopter().planned(asked, permit)
 
-    async def adopt(self, asked: Adoption) -> AdoptedTable:
+    async def adopt(self, asked: Adoption, *, permit: TablePermit = ANYTHING) -> AdoptedTable:
         """Make an ordinary table the table of a new topic. Raises what `Adopting.prepare` raises, and TopicExists."""
         for attempt in range(1, COMMIT_ATTEMPTS_MAX + 1):
-            prepared, adopted = await self._adopter().prepare(asked)
+            prepared, adopted = await self._adopter().prepare(asked, permit)
             try:
                 await self._store.move_tables([prepared.move])
             except Conflict as error:
@@ -234,10 +253,16 @@ class TableCatalog:
         return adopted
 
     async def rename(
-        self, source: tuple[Namespace, str], target: tuple[Namespace, str], *, once: Once | None = None
+        self,
+        source: tuple[Namespace, str],
+        target: tuple[Namespace, str],
+        *,
+        once: Once | None = None,
+        permit: TablePermit = ANYTHING,
     ) -> None:
         """Only the table is renamed; its topic keeps its name."""
-        pointer, branch = await self._found(*source)
+        permit.must_create(*target, None)
+        pointer, branch = await self._found(*source, permit, Operation.ALTER)
         if branch:
             raise log_is_read_only(shown_table(*source))
         namespace, name = target[0], checked_name(target[1])
@@ -248,12 +273,20 @@ class TableCatalog:
             await self._names.check_free_for_topic(namespace, name)
         await self._store.rename_table(pointer.id, namespace, name, receipt=receipt_of(once, {}))
 
-    async def drop(self, namespace: Namespace, name: str, *, purge: bool, once: Once | None = None) -> None:
+    async def drop(
+        self,
+        namespace: Namespace,
+        name: str,
+        *,
+        purge: bool,
+        once: Once | None = None,
+        permit: TablePermit = ANYTHING,
+    ) -> None:
         """Forget the table; with `purge`, delete everything in its folder too.
 
         An ordinary table is forgotten without being read: one whose metadata file is lost can still be dropped.
         """
-        pointer, branch = await self._found(namespace, name)
+        pointer, branch = await self._found(namespace, name, permit, Operation.DELETE)
         if branch:
             raise log_is_read_only(shown_table(namespace, name))
         folder = await self._own_folder(pointer) if purge else None
@@ -277,10 +310,12 @@ class TableCatalog:
     # --- one step each -------------------------------------------------------------------------
 
     async def _found(
-        self, namespace: Namespace, name: str, *, unlisted: bool = False
+        self, namespace: Namespace, name: str, permit: TablePermit, operation: Operation, *, unlisted: bool = False
     ) -> tuple[TablePointer, str | None]:
+        """The pointer that the verb goes on with. Raises UnknownTable, Denied."""
         if (found := await self._names.find(namespace, name, unlisted=unlisted)) is None:
             raise unknown_table(namespace, name)
+        permit.must(operation, found[0].namespace, found[0].name, found[0].topic_name)
         return found
 
     async def _own_folder(self, pointer: TablePointer) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lakestream.cli.failures import CommandFailed
-from lakestream.settings.address import Address
+from lakestream.cli.service import Gateway
 
 STATUS_PATH = "/admin/status"
 TOPICS_PATH = "/admin/topics"
@@ -16,8 +16,16 @@ UNLISTED = {"X-Lakestream-Unlisted": "show"}
 """Asks the catalog for tables that it does not list as well."""
 
 
+def connection_to(gateway: Gateway, seconds_max: float) -> http.client.HTTPConnection:
+    """Direct, not through a proxy that the environment may name."""
+    host, port = gateway.address
+    if gateway.tls is None:
+        return http.client.HTTPConnection(host, port, timeout=seconds_max)
+    return http.client.HTTPSConnection(host, port, timeout=seconds_max, context=gateway.tls)
+
+
 def ask_gateway(
-    address: Address,
+    gateway: Gateway,
     path: str,
     body: Any = None,
     *,
@@ -25,11 +33,10 @@ def ask_gateway(
     seconds_max: float = ANSWER_SECONDS_MAX,
 ) -> Any:
     """A POST if there is a body, else a GET."""
-    # Connect directly, not through a proxy that the environment may name.
-    connection = http.client.HTTPConnection(address.host, address.port, timeout=seconds_max)
+    address, connection = gateway.address, connection_to(gateway, seconds_max)
     try:
         content = None if body is None else json.dumps(body)
-        connection.request("GET" if body is None else "POST", path, content, dict(headers or {}))
+        connection.request("GET" if body is None else "POST", path, content, {**gateway.headers, **(headers or {})})
         answer = connection.getresponse()
         found = json.loads(answer.read())
     except (OSError, http.client.HTTPException, ValueError) as error:

@@ -1,6 +1,6 @@
 """A small synchronous Kafka client, for the commands: one socket, one request at a time.
 
-    with KafkaClient.connect(address) as kafka:
+    with KafkaClient.connect(brokers) as kafka:
         response = kafka.call(METADATA, topics=None)
 
 It uses the same wire code as the server. One version of each API is enough, since both ends come from here. Connecting
@@ -13,16 +13,22 @@ from struct import Struct
 from types import SimpleNamespace, TracebackType
 from typing import Any, Self
 
+from lakestream.cli.client.kafka_login import MECHANISM, ScramClient
 from lakestream.cli.failures import CommandFailed
+from lakestream.cli.service import Brokers, ClientLogin
 from lakestream.protocol.kafka.errors import KafkaError
 from lakestream.protocol.kafka.wire import messages
 from lakestream.protocol.kafka.wire.primitives import read_uvarint, skip_tags
 from lakestream.settings.address import Address
+from lakestream.world.chance import SystemChance
+from lakestream.world.clock import SystemClock
+from lakestream.world.ids import Ids
 
 PRODUCE, FETCH, LIST_OFFSETS, METADATA, API_VERSIONS = 0, 1, 2, 3, 18
 CREATE_TOPICS, DELETE_TOPICS, DESCRIBE_CONFIGS, CREATE_PARTITIONS, ALTER_CONFIGS = 19, 20, 32, 37, 44
 OFFSET_COMMIT, OFFSET_FETCH, FIND_COORDINATOR, DESCRIBE_GROUPS, LIST_GROUPS = 8, 9, 10, 15, 16
 DELETE_GROUPS, DESCRIBE_CONSUMER_GROUPS = 42, 69
+SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
 
 VERSIONS: Mapping[int, int] = {
     PRODUCE: 9,
@@ -42,6 +48,8 @@ VERSIONS: Mapping[int, int] = {
     LIST_GROUPS: 5,
     DELETE_GROUPS: 2,
     DESCRIBE_CONSUMER_GROUPS: 1,
+    SASL_HANDSHAKE: 1,
+    SASL_AUTHENTICATE: 2,
 }
 CONNECT_SECONDS_MAX = 5.0
 ANSWER_SECONDS_MAX = 60.0
@@ -58,13 +66,16 @@ _HEADER = Struct(">hhih")
 
 
 class KafkaClient:
-    def __init__(self, address: Address, connection: socket.socket) -> None:
-        self._address = address
+    def __init__(self, brokers: Brokers, connection: socket.socket) -> None:
+        self._brokers = brokers
+        self._address = brokers.address
         self._connection = connection
         self._correlation = 0
 
     @classmethod
-    def connect(cls, address: Address) -> "KafkaClient":
+    def connect(cls, brokers: Brokers) -> "KafkaClient":
+        """Raises CommandFailed."""
+        address = brokers.address
         try:
             connection = socket.create_connection((address.host, address.port), timeout=CONNECT_SECONDS_MAX)
         except OSError as error:
@@ -74,9 +85,15 @@ class KafkaClient:
             ) from None
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.settimeout(ANSWER_SECONDS_MAX)
-        client = cls(address, connection)
+        client = cls(brokers, _encrypted(connection, brokers))
         client._check_versions()
+        if brokers.login is not None:
+            client._log_in(brokers.login)
         return client
+
+    def beside(self, address: Address) -> "KafkaClient":
+        """A client of another broker of the cluster."""
+        return KafkaClient.connect(self._brokers.at(address))
 
     def __enter__(self) -> Self:
         return self
@@ -123,9 +140,24 @@ class KafkaClient:
         while view:
             got = self._connection.recv_into(view)
             if not got:
-                raise CommandFailed(f"{self._address} closed the connection; it may be shutting down: try again")
+                raise CommandFailed(
+                    f"{self._address} closed the connection: try again, or see client.protocol if it expects TLS"
+                )
             view = view[got:]
         return received
+
+    def _log_in(self, login: ClientLogin) -> None:
+        what = f"log in at {self._address} as {login.user}"
+        chosen = self.call(SASL_HANDSHAKE, mechanism=MECHANISM.wire_name)
+        check(chosen.error_code, None, what)
+        scram = ScramClient(login.user, login.password, Ids(SystemClock(), SystemChance()).uuid())
+        challenge = self._prove(scram.first, what)
+        scram.check(self._prove(scram.answer(challenge), what))
+
+    def _prove(self, token: bytes, what: str) -> bytes:
+        answer = self.call(SASL_AUTHENTICATE, auth_bytes=token)
+        check(answer.error_code, answer.error_message, what)
+        return bytes(answer.auth_bytes)
 
     def _check_versions(self) -> None:
         answer = self.call(API_VERSIONS, client_software_name="lakestream", client_software_version="1")
@@ -136,6 +168,18 @@ class KafkaClient:
                 raise CommandFailed(
                     f"{self._address} does not serve Kafka API {api} version {version}: is it Lakestream?"
                 )
+
+
+def _encrypted(connection: socket.socket, brokers: Brokers) -> socket.socket:
+    if brokers.tls is None:
+        return connection
+    try:
+        return brokers.tls.wrap_socket(connection, server_hostname=brokers.address.host)
+    except OSError as error:
+        connection.close()
+        raise CommandFailed(
+            f"no trusted TLS at {brokers.address} ({error}): see client.ca and client.protocol in the settings"
+        ) from None
 
 
 def check(code: int, message: str | None, what: str) -> None:

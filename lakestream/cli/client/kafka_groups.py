@@ -49,7 +49,7 @@ def list_groups(kafka: KafkaClient) -> list[GroupLine]:
     """Sorted by name, over all brokers."""
     found: list[GroupLine] = []
     for broker in kafka.call(METADATA, topics=[], allow_auto_topic_creation=False).brokers:
-        with KafkaClient.connect(Address(broker.host, broker.port)) as one:
+        with kafka.beside(Address(broker.host, broker.port)) as one:
             answer = one.call(LIST_GROUPS, states_filter=[], types_filter=[])
         check(answer.error_code, None, f"list the groups of broker {broker.node_id}")
         found += [GroupLine(group=g.group_id, type=g.group_type, state=g.group_state) for g in answer.groups]
@@ -61,7 +61,7 @@ def coordinator(kafka: KafkaClient, group: str) -> Iterator[KafkaClient]:
     """A connection to the group's coordinator."""
     [found] = kafka.call(FIND_COORDINATOR, key_type=0, coordinator_keys=[group]).coordinators
     check(found.error_code, found.error_message, f"find the coordinator of group '{group}'")
-    with KafkaClient.connect(Address(found.host, found.port)) as client:
+    with kafka.beside(Address(found.host, found.port)) as client:
         yield client
 
 

@@ -8,14 +8,14 @@ from lakestream.catalog.topic.topic_table import table_name
 from lakestream.cli.client.gateway_client import STATUS_PATH, ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.output import say
-from lakestream.settings.address import Address
+from lakestream.cli.service import Gateway
 from lakestream.world.clock import SystemClock
 
 TABLE_SECONDS_MAX = 60.0
 """A pipeline starts within half a minute on a slow machine, and then makes a table within seconds."""
 
 
-def wait_for_table(gateway: Address, name: str) -> bool:
+def wait_for_table(gateway: Gateway, name: str) -> bool:
     """Wait until the topic whose table is to be called `name` has it, with its records. False where no topic waits for
     such a table. Raises CommandFailed where no pipeline makes it."""
     waiting = [topic for topic in ask_gateway(gateway, STATUS_PATH)["topics"] if _is_to_have(topic, name)]
@@ -30,7 +30,7 @@ def _is_to_have(topic: Any, name: str) -> bool:
     return topic["table"]["table"] is None and table_name(topic["name"], ()) == name.lower()
 
 
-async def _wait(gateway: Address, topic: str) -> None:
+async def _wait(gateway: Gateway, topic: str) -> None:
     ask_gateway(gateway, "/admin/compact", {"topics": [topic]})
     patience = PipelineWait(TABLE_SECONDS_MAX, SystemClock())
     while True:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from lakestream.cli.client.gateway_client import ask_gateway
 from lakestream.cli.failures import CommandFailed
+from lakestream.cli.service import Gateway
 from lakestream.model.topic import TopicId
-from lakestream.settings.address import Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class TopicTable:
         )
 
 
-def table_of_topic(gateway: Address, topic: TopicId) -> TopicTable:
+def table_of_topic(gateway: Gateway, topic: TopicId) -> TopicTable:
     try:
         return TopicTable(name=ask_gateway(gateway, f"/admin/topics/{topic.hex()}/table")["table"])
     except CommandFailed as error:

@@ -3,12 +3,13 @@
 These commands work on the metadata store itself. Running brokers and gateways learn of a change within a second.
 """
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lakestream.access.rules import AclRules, Question
-from lakestream.cli.client.access_store import on_access_store
+from lakestream.cli.client.access_store import on_access_store, topic_of_table
 from lakestream.cli.failures import WrongUse
 from lakestream.cli.options import AsJson, Config, SetValues, loaded_settings
 from lakestream.cli.output import print_json, print_table, say
@@ -24,8 +25,14 @@ _RESOURCES = {each.value.lower(): each for each in ResourceType}
 
 Principal = Annotated[str, typer.Argument(help="Such as User:alice, or User:* for everybody.")]
 OperationName = Annotated[str, typer.Argument(help="Read, Write, Create, Delete, Alter, Describe ..., or All.")]
-Resource = Annotated[str, typer.Argument(help="Topic, Group, Cluster, TransactionalId, Table, View, ...")]
+Resource = Annotated[
+    str | None, typer.Argument(help="Topic, Group, Cluster, TransactionalId, Table, View, ...", show_default=False)
+]
 Name = Annotated[str, typer.Argument(help="The resource's name; * for all.")]
+Table = Annotated[
+    str | None, typer.Option("--table", metavar="NAMESPACE.TABLE", help="This table.", show_default=False)
+]
+Namespace = Annotated[str | None, typer.Option("--namespace", help="This namespace.", show_default=False)]
 Prefix = Annotated[bool, typer.Option("--prefix", help="The name is a prefix of names.")]
 Deny = Annotated[bool, typer.Option("--deny", help="Deny it instead.")]
 Host = Annotated[str, typer.Option("--host", help="The client's address; * for any.")]
@@ -35,8 +42,10 @@ Host = Annotated[str, typer.Option("--host", help="The client's address; * for a
 def add(
     principal: Principal,
     operation: OperationName,
-    resource: Resource,
+    resource: Resource = None,
     name: Name = CLUSTER_NAME,
+    table: Table = None,
+    namespace: Namespace = None,
     prefix: Prefix = False,
     deny: Deny = False,
     host: Host = EVERY,
@@ -44,7 +53,10 @@ def add(
     values: SetValues = None,
 ) -> None:
     """Allow, or deny, an operation."""
-    acl = _acl(principal, operation, resource, name, prefix=prefix, deny=deny, host=host)
+    kind, name = _named(resource, name, table, namespace)
+    if table is not None:
+        _check_has_no_topic(config, values, table)
+    acl = _acl(principal, operation, kind, name, prefix=prefix, deny=deny, host=host)
 
     async def put(store: AccessStore) -> None:
         await store.add_acls([acl])
@@ -57,8 +69,10 @@ def add(
 def remove(
     principal: Principal,
     operation: OperationName,
-    resource: Resource,
+    resource: Resource = None,
     name: Name = CLUSTER_NAME,
+    table: Table = None,
+    namespace: Namespace = None,
     prefix: Prefix = False,
     deny: Deny = False,
     host: Host = EVERY,
@@ -66,7 +80,10 @@ def remove(
     values: SetValues = None,
 ) -> None:
     """Remove exactly this ACL."""
-    acl = _acl(principal, operation, resource, name, prefix=prefix, deny=deny, host=host)
+    kind, name = _named(resource, name, table, namespace)
+    if table is not None:
+        _check_has_no_topic(config, values, table)
+    acl = _acl(principal, operation, kind, name, prefix=prefix, deny=deny, host=host)
     exact = AclFilter(
         resource=acl.resource,
         pattern=acl.pattern,
@@ -101,8 +118,10 @@ def list_acls(as_json: AsJson = False, config: Config = None, values: SetValues 
 def explain(
     principal: Principal,
     operation: OperationName,
-    resource: Resource,
+    resource: Resource = None,
     name: Name = CLUSTER_NAME,
+    table: Table = None,
+    namespace: Namespace = None,
     host: Host = "127.0.0.1",
     config: Config = None,
     values: SetValues = None,
@@ -112,19 +131,36 @@ def explain(
     if wanted is None:
         raise WrongUse("explain one operation at a time, not All")
     access = loaded_settings(config, values).settings.access
+    kind, name = _named(resource, name, table, namespace)
     rules = AclRules(
         on_access_store(config, values, _acls),
         super_users=access.super_users,
         allow_without_acl=access.allow_everyone_if_no_acl_found,
     )
-    decision = rules.decide(Question(principal, host, wanted, _resource(resource), name))
+    decision = rules.decide(Question(principal, host, wanted, kind, name))
     note = "" if access.authorize else " (but nothing is checked: access.authorize is not set)"
     print(f"{'yes' if decision.allowed else 'no'}: {decision.reason}{note}")
 
 
-def _acl(principal: str, operation: str, resource: str, name: str, *, prefix: bool, deny: bool, host: str) -> Acl:
+def _named(resource: str | None, name: str, table: str | None, namespace: str | None) -> tuple[ResourceType, str]:
+    given = [each is not None for each in (resource, table, namespace)]
+    if sum(given) != 1:
+        raise WrongUse("name one resource: by its type and name, such as Topic orders, by --table or by --namespace")
+    if table is not None:
+        return ResourceType.TABLE, table
+    return (ResourceType.NAMESPACE, namespace) if namespace is not None else (_resource(resource or ""), name)
+
+
+def _check_has_no_topic(config: Path | None, values: list[str] | None, table: str) -> None:
+    if (topic := topic_of_table(config, values, table)) is not None:
+        raise WrongUse(f"{table} is the table of a topic, whose ACLs govern it: name the resource Topic {topic}")
+
+
+def _acl(
+    principal: str, operation: str, resource: ResourceType, name: str, *, prefix: bool, deny: bool, host: str
+) -> Acl:
     acl = Acl(
-        resource=_resource(resource),
+        resource=resource,
         pattern=Pattern.PREFIXED if prefix else Pattern.LITERAL,
         name=name,
         principal=principal,

@@ -16,10 +16,10 @@ from lakestream.catalog.names.adopting import AdoptedFrom
 from lakestream.cli.client.gateway_client import ask_gateway
 from lakestream.cli.commands.topic import Configs, DeclaredFormat
 from lakestream.cli.failures import WrongUse
-from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address, pair
+from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at, pair
 from lakestream.cli.output import counted, in_units, print_json, say
+from lakestream.cli.service import Gateway
 from lakestream.model.configs.value_configs import VALUE_FORMAT
-from lakestream.settings.address import Address
 
 PATH = "/admin/adopt"
 ADOPTION_SECONDS_MAX = 1_800.0
@@ -54,9 +54,9 @@ def adopt(
             raise WrongUse(f"--format says {format} and --topic-config says {given[VALUE_FORMAT]}: choose one")
         given[VALUE_FORMAT] = format.value
     body = {"table": table, "from": rows.value, "partitions": partitions, "key": key, "config": given}
-    address = http_address(config, values, http)
-    found = ask_gateway(address, PATH, {**body, "dry_run": True}, seconds_max=ADOPTION_SECONDS_MAX)
-    done = found if dry_run else _adopted(address, body, found)
+    gateway = gateway_at(config, values, http)
+    found = ask_gateway(gateway, PATH, {**body, "dry_run": True}, seconds_max=ADOPTION_SECONDS_MAX)
+    done = found if dry_run else _adopted(gateway, body, found)
     if as_json:
         print_json(done)
         return
@@ -65,10 +65,10 @@ def adopt(
         say(sentence)
 
 
-def _adopted(address: Address, body: Any, found: Any) -> Any:
+def _adopted(gateway: Gateway, body: Any, found: Any) -> Any:
     """Shows what is under way: the one long step is the gateway's look into each file."""
     shown = [SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()]
     with Progress(*shown, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as progress:
         files = f"looking into {counted(found['files'], 'file')} of {in_units(found['bytes'])}"
         progress.add_task(files if found["files"] else "adopting", total=None)
-        return ask_gateway(address, PATH, body, seconds_max=ADOPTION_SECONDS_MAX)
+        return ask_gateway(gateway, PATH, body, seconds_max=ADOPTION_SECONDS_MAX)

@@ -15,10 +15,10 @@ from lakestream.administration.compaction import CompactionGoal, CompactionProgr
 from lakestream.administration.pipeline import PipelineState
 from lakestream.cli.client.gateway_client import ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
-from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
+from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at
 from lakestream.cli.output import counted, print_json, say
+from lakestream.cli.service import Gateway
 from lakestream.model.place import Tail
-from lakestream.settings.address import Address
 from lakestream.world.clock import SystemClock
 
 PATH = "/admin/compact"
@@ -33,7 +33,7 @@ def compact(
     values: SetValues = None,
 ) -> None:
     """Bring everything that is in the topics now into their tables."""
-    address = http_address(config, values, http)
+    address = gateway_at(config, values, http)
     progress = _progress(ask_gateway(address, PATH, {"topics": topics} if topics else {}))
     goal = CompactionGoal.of(progress)
     asyncio.run(_wait(address, goal, PipelineWait(timeout, SystemClock())))
@@ -44,7 +44,7 @@ def compact(
         say(f"brought {counted(goal.records, 'record')} into the tables of {counted(len(names), 'topic')}")
 
 
-async def _wait(address: Address, goal: CompactionGoal, waiting: PipelineWait) -> None:
+async def _wait(address: Gateway, goal: CompactionGoal, waiting: PipelineWait) -> None:
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as shown:
         task = shown.add_task("compacting", total=goal.records)
         while True:

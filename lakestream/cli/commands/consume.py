@@ -23,7 +23,7 @@ from lakestream.cli.client import kafka_log
 from lakestream.cli.client.kafka_client import KafkaClient
 from lakestream.cli.client.kafka_records import ConsumedRecord
 from lakestream.cli.failures import CommandFailed, WrongUse
-from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address
+from lakestream.cli.options import AsJson, Config, Kafka, SetValues, brokers_at
 from lakestream.cli.output import say
 
 Show = Callable[[int, ConsumedRecord], None]
@@ -51,7 +51,7 @@ def consume(
     where = None if start.isdecimal() else _timestamp(start)
     if follow and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # readers of the output want each record as it comes
-    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+    with KafkaClient.connect(brokers_at(config, values, kafka)) as client:
         partitions = _partitions(client, topic, partition)
         positions = (
             dict.fromkeys(partitions, int(start)) if where is None else _positions(client, topic, partitions, where)

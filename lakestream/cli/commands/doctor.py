@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address, loaded_settings
+from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at, loaded_settings
 from lakestream.cli.output import print_json, print_table
 from lakestream.cli.processes.checkups import BAD, all_checks
 from lakestream.world.clock import SystemClock
@@ -17,7 +17,7 @@ from lakestream.world.clock import SystemClock
 def doctor(http: Http = None, as_json: AsJson = False, config: Config = None, values: SetValues = None) -> None:
     """Check machine, Java, Spark, ports, store, database, clock and catalog. Exits with 1 if something is missing."""
     settings = loaded_settings(config, values).settings
-    found = all_checks(settings, http_address(config, values, http), SystemClock())
+    found = all_checks(settings, gateway_at(config, values, http), SystemClock())
     if as_json:
         print_json([check._asdict() for check in found])
     else:

@@ -11,7 +11,7 @@ from lakestream.cli.client.kafka_client import KafkaClient
 from lakestream.cli.client.kafka_groups import GroupMember, Partition
 from lakestream.cli.client.kafka_log import EARLIEST, LATEST, offsets, partition_count
 from lakestream.cli.failures import WrongUse
-from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address
+from lakestream.cli.options import AsJson, Config, Kafka, SetValues, brokers_at
 from lakestream.cli.output import print_json, print_table, say
 
 app = typer.Typer(no_args_is_help=True, help="List, describe, reset and delete consumer groups.")
@@ -22,7 +22,7 @@ Name = Annotated[str, typer.Argument(metavar="GROUP", help="The group's name.")]
 @app.command("list")
 def list_(kafka: Kafka = None, as_json: AsJson = False, config: Config = None, values: SetValues = None) -> None:
     """List groups."""
-    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+    with KafkaClient.connect(brokers_at(config, values, kafka)) as client:
         groups = kafka_groups.list_groups(client)
     if as_json:
         print_json([{"group": line.group, "type": line.type, "state": line.state} for line in groups])
@@ -35,7 +35,7 @@ def describe(
     name: Name, kafka: Kafka = None, as_json: AsJson = False, config: Config = None, values: SetValues = None
 ) -> None:
     """Show a group's members, offsets and lag."""
-    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+    with KafkaClient.connect(brokers_at(config, values, kafka)) as client:
         with kafka_groups.coordinator(client, name) as own:
             facts = kafka_groups.describe_group(own, name)
             committed = kafka_groups.committed_offsets(own, name)
@@ -83,7 +83,7 @@ def reset(
     values: SetValues = None,
 ) -> None:
     """Set the offsets of a group without members."""
-    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+    with KafkaClient.connect(brokers_at(config, values, kafka)) as client:
         numbers = partition or list(range(partition_count(client, topic, create=False)))
         chosen = _targets(client, topic, numbers, to)
         if not dry_run:
@@ -103,7 +103,7 @@ def delete(
 ) -> None:
     """Delete a group without members, and its offsets."""
     with (
-        KafkaClient.connect(kafka_address(config, values, kafka)) as client,
+        KafkaClient.connect(brokers_at(config, values, kafka)) as client,
         kafka_groups.coordinator(client, name) as own,
     ):
         kafka_groups.delete_group(own, name)

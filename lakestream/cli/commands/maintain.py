@@ -16,9 +16,9 @@ from lakestream.administration.pipeline import PipelineState
 from lakestream.cli.client.gateway_client import ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.failures import CommandFailed
-from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
+from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at
 from lakestream.cli.output import counted, in_units, print_json, print_table, say
-from lakestream.settings.address import Address
+from lakestream.cli.service import Gateway
 from lakestream.world.clock import SystemClock
 
 PATH = "/admin/maintenance"
@@ -35,7 +35,7 @@ def maintain(
     values: SetValues = None,
 ) -> None:
     """Merge small files of tables into larger ones."""
-    address = http_address(config, values, http)
+    address = gateway_at(config, values, http)
     tables = _tables(address, topics)
     if dry_run:
         _show_plan(tables, as_json=as_json)
@@ -56,7 +56,7 @@ def maintain(
         raise CommandFailed("not every table could be merged")
 
 
-def _tables(address: Address, topics: list[str] | None) -> list[Any]:
+def _tables(address: Gateway, topics: list[str] | None) -> list[Any]:
     if not topics:
         return list(ask_gateway(address, PATH)["tables"])
     return [table for topic in topics for table in ask_gateway(address, f"{PATH}/{quote(topic, safe='')}")["tables"]]
@@ -91,7 +91,7 @@ def _say_advice(tables: list[Any], *, as_json: bool) -> None:
                 say(f"{table['topic']}: {text}")
 
 
-async def _merge(address: Address, tables: list[Any], waiting: PipelineWait) -> list[Any]:
+async def _merge(address: Gateway, tables: list[Any], waiting: PipelineWait) -> list[Any]:
     """Ask for all tables, and wait until each is answered."""
     asked = {
         table["topic"]: ask_gateway(address, f"{PATH}/{quote(table['topic'], safe='')}", {})["merge"]

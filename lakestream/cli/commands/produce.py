@@ -22,7 +22,7 @@ from lakestream.cli.client.kafka_records import ConsumedRecord, Header
 from lakestream.cli.client.paced import Pace
 from lakestream.cli.client.partitioner import partition_of_key
 from lakestream.cli.failures import CommandFailed, WrongUse
-from lakestream.cli.options import AsJson, Config, Kafka, SetValues, kafka_address, pair
+from lakestream.cli.options import AsJson, Config, Kafka, SetValues, brokers_at, pair
 from lakestream.cli.output import counted, in_units, print_json, say
 from lakestream.model.errors import LakestreamError
 from lakestream.storage.records.header import Codec
@@ -85,7 +85,7 @@ def produce(
     if key_separator == "":
         raise WrongUse("--key-separator is empty: name what stands between key and value, or leave it out")
     headers: list[Header] = [(name, value.encode()) for name, value in map(pair, header or [])]
-    with KafkaClient.connect(kafka_address(config, values, kafka)) as client, ExitStack() as open_files:
+    with KafkaClient.connect(brokers_at(config, values, kafka)) as client, ExitStack() as open_files:
         partitions = kafka_log.partition_count(client, topic, create=True)
         if partition is not None and partition >= partitions:
             raise CommandFailed(f"topic '{topic}' has partitions 0 to {partitions - 1}; there is no {partition}")

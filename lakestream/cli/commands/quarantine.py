@@ -27,9 +27,9 @@ from lakestream.administration.sql.duckdb_secret import secret_statement
 from lakestream.cli.client.gateway_client import CATALOG_PATH, UNLISTED, ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.failures import CommandFailed, WrongUse
-from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address, loaded_settings
+from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at, loaded_settings
 from lakestream.cli.output import counted, print_json, print_table, say
-from lakestream.settings.address import Address
+from lakestream.cli.service import Gateway
 from lakestream.world.clock import SystemClock
 
 app = typer.Typer(no_args_is_help=True, help="See and repair values that broke their contract.")
@@ -50,7 +50,7 @@ Offsets = Annotated[
 @app.command("list")
 def list_topics(http: Http = None, as_json: AsJson = False, config: Config = None, values: SetValues = None) -> None:
     """Show which topics have values set aside, and how many."""
-    topics = ask_gateway(http_address(config, values, http), PATH)["topics"]
+    topics = ask_gateway(gateway_at(config, values, http), PATH)["topics"]
     if as_json:
         print_json(topics)
         return
@@ -117,7 +117,7 @@ def retry(
     """Decode values again: those that can be read now become rows of the table, at their own offsets."""
     if offset and fixes:
         raise WrongUse("--offset and --from exclude each other: the file says which records are meant")
-    address = http_address(config, values, http)
+    address = gateway_at(config, values, http)
     if fixes is None:
         answers = [_repair(address, topic, {"action": "retry"} | _chosen(offset), timeout)]
     else:
@@ -143,19 +143,19 @@ def discard(
     values: SetValues = None,
 ) -> None:
     """Take values off the list for good. In the log they stay as they were produced."""
-    answer = _repair(http_address(config, values, http), topic, {"action": "discard"} | _chosen(offset), timeout)
+    answer = _repair(gateway_at(config, values, http), topic, {"action": "discard"} | _chosen(offset), timeout)
     if as_json:
         print_json({"remaining": answer["remaining"]})
     else:
         say(f"done; still set aside: {answer['remaining']}")
 
 
-def _repair(address: Address, topic: str, request: dict[str, Any], timeout: float) -> Any:
+def _repair(address: Gateway, topic: str, request: dict[str, Any], timeout: float) -> Any:
     asked = ask_gateway(address, f"{PATH}/{quote(topic)}", request)
     return asyncio.run(_answer(address, asked["repair"], PipelineWait(timeout, SystemClock())))
 
 
-async def _answer(address: Address, repair: str, waiting: PipelineWait) -> Any:
+async def _answer(address: Gateway, repair: str, waiting: PipelineWait) -> Any:
     while True:
         found = ask_gateway(address, f"{REPAIRS_PATH}/{repair}")
         if found["state"] == "done":
@@ -177,7 +177,7 @@ def _records(
     config: Path | None, values: list[str] | None, http: str | None, topic: str, limit: int | None
 ) -> Iterator[dict[str, Any]]:
     """Records of the table `<table>__quarantine`. Values that are text are shown as text."""
-    address = http_address(config, values, http)
+    address = gateway_at(config, values, http)
     found = ask_gateway(address, f"{PATH}/{quote(topic)}")
     if "error" in found:
         raise CommandFailed(f"table of {topic}: {found['error']}")
@@ -192,10 +192,11 @@ def _records(
     from lakestream.cli.engines.sql_duckdb import ask_duckdb
 
     asked = ask_duckdb(
-        f"http://{address}{CATALOG_PATH}",
+        f"{address.url}{CATALOG_PATH}",
         limited,
         secret=secret_statement(settings.objects_url, settings.objects_options, os.environ),
-        headers=UNLISTED,
+        headers={**UNLISTED, **address.headers},
+        ca=address.ca,
     )
     with asked as answer:
         for batch in answer:

@@ -7,7 +7,7 @@ import typer
 
 from lakestream.cli.client.registry_client import RegistryClient
 from lakestream.cli.failures import CommandFailed, WrongUse
-from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address, pair
+from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at, pair
 from lakestream.cli.output import print_json, print_table
 
 app = typer.Typer(no_args_is_help=True, help="Schemas: list, show, register, check and delete them; set their rules.")
@@ -44,7 +44,7 @@ def list_(
     values: SetValues = None,
 ) -> None:
     """List subjects with their newest version."""
-    client = RegistryClient(http_address(config, values, http))
+    client = RegistryClient(gateway_at(config, values, http))
     found = client.ask("GET", "schemas", subjectPrefix=prefix, deleted=deleted, latestOnly=True)
     if as_json:
         print_json(found)
@@ -69,7 +69,7 @@ def show(
     values: SetValues = None,
 ) -> None:
     """Show a version's schema."""
-    client = RegistryClient(http_address(config, values, http))
+    client = RegistryClient(gateway_at(config, values, http))
     found = client.ask("GET", "subjects", subject, "versions", version, deleted=deleted)
     if as_json:
         print_json(found)
@@ -93,7 +93,7 @@ def register(
     values: SetValues = None,
 ) -> None:
     """Register a schema: a new version, unless the subject has it already."""
-    client = RegistryClient(http_address(config, values, http))
+    client = RegistryClient(gateway_at(config, values, http))
     body = _body(file, type, references)
     made = client.ask("POST", "subjects", subject, "versions", body=body, normalize=normalize)
     if as_json:
@@ -118,7 +118,7 @@ def check(
     values: SetValues = None,
 ) -> None:
     """Say whether a schema would be accepted, and why not; exits with 1 if not."""
-    client = RegistryClient(http_address(config, values, http))
+    client = RegistryClient(gateway_at(config, values, http))
     path = ("compatibility", "subjects", subject, "versions", *(() if version is None else (version,)))
     found = client.ask("POST", *path, body=_body(file, type, references), verbose=True, normalize=normalize)
     if as_json:
@@ -140,7 +140,7 @@ def delete(
     values: SetValues = None,
 ) -> None:
     """Delete a subject, or one version: hidden first, removed with --permanent."""
-    client = RegistryClient(http_address(config, values, http))
+    client = RegistryClient(gateway_at(config, values, http))
     path = ("subjects", subject, *(() if version is None else ("versions", version)))
     gone = client.ask("DELETE", *path, permanent=permanent)
     versions = gone if isinstance(gone, list) else [gone]
@@ -169,7 +169,7 @@ def config_(
     values: SetValues = None,
 ) -> None:
     """Show or set compatibility level and mode, of all subjects or of one."""
-    client = RegistryClient(http_address(config, values, http))
+    client = RegistryClient(gateway_at(config, values, http))
     whose = () if subject is None else (subject,)
     if unset and (level or mode):
         raise WrongUse("--unset takes back what was set: give it without --level and --mode")

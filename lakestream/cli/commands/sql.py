@@ -24,7 +24,8 @@ from lakestream.cli.client.gateway_client import CATALOG_PATH, ask_gateway
 from lakestream.cli.client.table_wait import wait_for_table
 from lakestream.cli.engines.sql_effects import effect_of, told
 from lakestream.cli.failures import MissingTable, WrongUse
-from lakestream.cli.options import Config, Http, SetValues, http_address, loaded_settings
+from lakestream.cli.java_trust import trust_in_java
+from lakestream.cli.options import Config, Http, SetValues, gateway_at, loaded_settings
 from lakestream.cli.output import say
 
 
@@ -47,12 +48,14 @@ def sql(
         raise WrongUse("--json and --csv exclude each other: choose one")
     if not query.strip():
         raise WrongUse("there is no query: try `lakestream sql 'SHOW TABLES'`")
-    address = http_address(config, values, http)
+    address = gateway_at(config, values, http)
     ask_gateway(address, f"{CATALOG_PATH}/v1/config")  # engines explain a missing gateway less well
-    uri = f"http://{address}{CATALOG_PATH}"
+    uri = f"{address.url}{CATALOG_PATH}"
     settings = loaded_settings(config, values).settings
     if engine is Engine.SPARK:
         say("starting Spark, which takes ten seconds ...")
+        if address.ca is not None:
+            trust_in_java(address.ca)
         from lakestream.table.spark.query import ask_spark
 
         ask = partial(
@@ -63,12 +66,13 @@ def sql(
             conf=settings.spark.conf,
             objects_url=settings.objects_url,
             objects_options=settings.objects_options,
+            headers=address.headers,
         )
     else:
         secret = secret_statement(settings.objects_url, settings.objects_options, os.environ)
         from lakestream.cli.engines.sql_duckdb import ask_duckdb
 
-        ask = partial(ask_duckdb, uri, query, secret=secret)
+        ask = partial(ask_duckdb, uri, query, secret=secret, headers=address.headers, ca=address.ca)
     from lakestream.cli.engines.sql_answer import print_csv_rows, print_json_rows, print_rows
 
     show = print_json_rows if as_json else print_csv_rows if as_csv else print_rows

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from lakestream.cli.client.gateway_client import STATUS_PATH, ask_gateway
-from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
+from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at
 from lakestream.cli.output import counted, in_units, print_json, print_table, say
 
 
@@ -21,7 +21,7 @@ def status(
 ) -> None:
     """Show brokers, topics and their tables."""
     asked = f"{STATUS_PATH}?check_files=true" if check_files else STATUS_PATH
-    found = ask_gateway(http_address(config, values, http), asked)
+    found = ask_gateway(gateway_at(config, values, http), asked)
     if as_json:
         print_json(found)
         return

@@ -13,9 +13,9 @@ from lakestream.administration.pipeline import PipelineState
 from lakestream.cli.client.gateway_client import ask_gateway
 from lakestream.cli.client.pipeline_wait import PipelineWait
 from lakestream.cli.failures import CommandFailed
-from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
+from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at
 from lakestream.cli.output import counted, in_units, print_json, say
-from lakestream.settings.address import Address
+from lakestream.cli.service import Gateway
 from lakestream.world.clock import SystemClock
 
 TABLES_PATH = "/admin/tables"
@@ -40,9 +40,9 @@ def rebuild(
     """Make what SQL sees of a topic again from its log, and swap it in when it is whole.
 
     Rows that engines have changed or deleted in the table are again as they were produced."""
-    address = http_address(config, values, http)
-    asked = ask_gateway(address, f"{TABLES_PATH}/{quote(topic, safe='')}/rebuild", {})["rebuild"]
-    done = asyncio.run(_wait(address, topic, asked, PipelineWait(timeout, SystemClock())))
+    gateway = gateway_at(config, values, http)
+    asked = ask_gateway(gateway, f"{TABLES_PATH}/{quote(topic, safe='')}/rebuild", {})["rebuild"]
+    done = asyncio.run(_wait(gateway, topic, asked, PipelineWait(timeout, SystemClock())))
     if done["state"] == "failed":
         raise CommandFailed(f"{topic} could not be rebuilt: {done['reason']}")
     if as_json:
@@ -53,11 +53,11 @@ def rebuild(
         )
 
 
-async def _wait(address: Address, topic: str, id: str, waiting: PipelineWait) -> Any:
+async def _wait(gateway: Gateway, topic: str, id: str, waiting: PipelineWait) -> Any:
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as shown:
         task = shown.add_task("rebuilding", total=None)
         while True:
-            answer = ask_gateway(address, f"{REBUILDS_PATH}/{id}")
+            answer = ask_gateway(gateway, f"{REBUILDS_PATH}/{id}")
             if answer["state"] != "asked":
                 return answer
             if answer["begun"]:

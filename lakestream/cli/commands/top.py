@@ -16,9 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lakestream.cli.client.gateway_client import ask_gateway
-from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
+from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at
 from lakestream.cli.output import counted, in_units, print_json, shown
-from lakestream.settings.address import Address
+from lakestream.cli.service import Gateway
 from lakestream.world.clock import SystemClock
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -36,7 +36,7 @@ def top(
     values: SetValues = None,
 ) -> None:
     """Watch the cluster: warnings, traffic and topics. Ctrl-C ends it."""
-    gateway = http_address(config, values, http)
+    gateway = gateway_at(config, values, http)
     looked = _look(gateway)
     if as_json:
         print_json(looked)
@@ -48,7 +48,7 @@ def top(
     asyncio.run(_watch(console, gateway, looked, interval))
 
 
-async def _watch(console: Console, gateway: Address, looked: dict[str, Any], interval: float) -> None:
+async def _watch(console: Console, gateway: Gateway, looked: dict[str, Any], interval: float) -> None:
     clock = SystemClock()
     with Live(picture(looked), console=console, screen=True, auto_refresh=False) as live:
         while True:
@@ -56,7 +56,7 @@ async def _watch(console: Console, gateway: Address, looked: dict[str, Any], int
             live.update(picture(_look(gateway)), refresh=True)
 
 
-def _look(gateway: Address) -> dict[str, Any]:
+def _look(gateway: Gateway) -> dict[str, Any]:
     return {
         "summary": ask_gateway(gateway, "/admin/summary"),
         "traffic": ask_gateway(gateway, "/admin/traffic")["samples"],

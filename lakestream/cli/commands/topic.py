@@ -10,7 +10,7 @@ from lakestream.cli.client.gateway_client import TOPICS_PATH, ask_gateway
 from lakestream.cli.client.kafka_client import KafkaClient
 from lakestream.cli.client.topic_table import table_of_topic
 from lakestream.cli.failures import WrongUse
-from lakestream.cli.options import AsJson, Config, Http, Kafka, SetValues, http_address, kafka_address, pair
+from lakestream.cli.options import AsJson, Config, Http, Kafka, SetValues, brokers_at, gateway_at, pair
 from lakestream.cli.output import print_json, print_table, say
 from lakestream.model.configs.profile import DEFAULT_PROFILE, PROFILE, Profile
 from lakestream.model.configs.topic_config import drops_its_table
@@ -84,14 +84,14 @@ def create(
             given[set_by_it] = value.value
     if columns is not None or like is not None:
         body = {"name": name, "columns": columns, "like": like, "key": key, "partitions": partitions, "config": given}
-        done = ask_gateway(http_address(config, values, http), TOPICS_PATH, body)
+        done = ask_gateway(gateway_at(config, values, http), TOPICS_PATH, body)
         _done(as_json, topic=name, done="created")
         for sentence in [] if as_json else done["consequences"]:
             say(sentence)
         return
     if key is not None or format is not None:
         raise WrongUse("--key and --format are for topics with declared columns: give --columns or --like")
-    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+    with KafkaClient.connect(brokers_at(config, values, kafka)) as client:
         kafka_admin.create_topic(client, name, partitions, given)
     _say_what_is_waived(given)
     _done(as_json, topic=name, done="created")
@@ -100,7 +100,7 @@ def create(
 @app.command("list")
 def list_(kafka: Kafka = None, as_json: AsJson = False, config: Config = None, values: SetValues = None) -> None:
     """List topics."""
-    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+    with KafkaClient.connect(brokers_at(config, values, kafka)) as client:
         topics = kafka_admin.list_topics(client)
     if as_json:
         print_json([{"topic": name, "partitions": count} for name, count in topics.items()])
@@ -118,8 +118,8 @@ def describe(
     values: SetValues = None,
 ) -> None:
     """Show a topic's table, partitions and configs."""
-    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
-        table = table_of_topic(http_address(config, values, http), kafka_admin.topic_id(client, name))
+    with KafkaClient.connect(brokers_at(config, values, kafka)) as client:
+        table = table_of_topic(gateway_at(config, values, http), kafka_admin.topic_id(client, name))
         partitions = kafka_admin.describe_partitions(client, name)
         entries = kafka_admin.describe_config(client, name)
     if table.problem is not None:
@@ -172,7 +172,7 @@ def alter(
     changes: dict[str, str | None] = {**given, **dict.fromkeys(unset or [])}
     if not changes and partitions is None:
         raise WrongUse("nothing to change: give --partitions, --topic-config or --unset")
-    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+    with KafkaClient.connect(brokers_at(config, values, kafka)) as client:
         if changes:
             kafka_admin.alter_config(client, name, changes)
         if partitions is not None:
@@ -191,8 +191,8 @@ def delete(
     values: SetValues = None,
 ) -> None:
     """Delete a topic and its records. Its table stays, unless lakestream.table.on-topic-delete says otherwise."""
-    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
-        table = table_of_topic(http_address(config, values, http), kafka_admin.topic_id(client, name))
+    with KafkaClient.connect(brokers_at(config, values, kafka)) as client:
+        table = table_of_topic(gateway_at(config, values, http), kafka_admin.topic_id(client, name))
         entries = kafka_admin.describe_config(client, name)
         kafka_admin.delete_topic(client, name)
     _done(as_json, topic=name, done="deleted")

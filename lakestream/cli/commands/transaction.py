@@ -6,7 +6,7 @@ from urllib.parse import quote
 import typer
 
 from lakestream.cli.client.gateway_client import ask_gateway
-from lakestream.cli.options import AsJson, Config, Http, SetValues, http_address
+from lakestream.cli.options import AsJson, Config, Http, SetValues, gateway_at
 from lakestream.cli.output import counted, print_json, print_table, say
 
 PATH = "/admin/transactions"
@@ -23,7 +23,7 @@ def list_(
     values: SetValues = None,
 ) -> None:
     """List open transactions, the oldest first."""
-    found = ask_gateway(http_address(config, values, http), f"{PATH}?min_age_ms={int(1000 * min_age)}")["transactions"]
+    found = ask_gateway(gateway_at(config, values, http), f"{PATH}?min_age_ms={int(1000 * min_age)}")["transactions"]
     if as_json:
         print_json(found)
         return
@@ -51,7 +51,7 @@ def abort(
     values: SetValues = None,
 ) -> None:
     """Abort the open transaction of a transactional id. Its producer is fenced, and has to begin again."""
-    done = ask_gateway(http_address(config, values, http), f"{PATH}/{quote(id, safe='')}/abort", {})
+    done = ask_gateway(gateway_at(config, values, http), f"{PATH}/{quote(id, safe='')}/abort", {})
     if as_json:
         print_json(done)
     else:

@@ -15,6 +15,8 @@ from lakestream.cli.output import say
 from lakestream.cli.processes.data_lock import lock_data
 from lakestream.cli.processes.java import missing_java
 from lakestream.cli.processes.ports import chosen, free_after
+from lakestream.cli.processes.securing import ADMIN, SecureFiles, files_of
+from lakestream.cli.processes.securing import secure as make_secure
 from lakestream.cli.processes.serving import refuse_memory
 from lakestream.cli.processes.supervisor import Part, Supervisor
 from lakestream.settings.address import Address
@@ -52,21 +54,30 @@ def up(
     no_pipeline: Annotated[
         bool, typer.Option("--no-pipeline", help="Run the log alone: topics keep what they have, tables do not grow.")
     ] = False,
+    secure: Annotated[
+        bool,
+        typer.Option(
+            "--secure", help="TLS, logins and ACLs: makes certificates and an administrator, kept in the data."
+        ),
+    ] = False,
     allow_insecure: AllowInsecure = None,
     config: Config = None,
     values: SetValues = None,
 ) -> None:
     """Run Lakestream on this machine until it is told to stop."""
-    loaded = loaded_settings(
-        config, values, data=data, kafka__listeners=kafka, http__listen=http, allow_insecure=allow_insecure
-    )
-    settings = loaded.settings
+    load = partial(loaded_settings, data=data, kafka__listeners=kafka, http__listen=http, allow_insecure=allow_insecure)
+    settings = load(config, values).settings
+    if secure:
+        made = files_of(settings).settings(settings)
+        values = [*(values or []), *(f"{name}={value}" for name, value in made.items())]
+        settings = load(config, values).settings
     check_listeners(settings)
     refuse_memory(settings)
-    asyncio.run(_supervise(settings, brokers, partial(passed_on, config, values, settings), pipeline=not no_pipeline))
+    flags = partial(passed_on, config, values, settings)
+    asyncio.run(_supervise(settings, brokers, flags, pipeline=not no_pipeline, is_secure=secure))
 
 
-async def _supervise(settings: Settings, brokers: int, flags: Flags, *, pipeline: bool) -> None:
+async def _supervise(settings: Settings, brokers: int, flags: Flags, *, pipeline: bool, is_secure: bool) -> None:
     clock = SystemClock()
     lock = await lock_data(settings.data_folder, clock)
     listeners = _listeners(settings, brokers)
@@ -79,11 +90,23 @@ async def _supervise(settings: Settings, brokers: int, flags: Flags, *, pipeline
         *([_pipeline_part(flags)] if no_pipeline is None else ()),
     ]
     shown = ",".join(_shown(settings, listen) for listen in listeners)
-    ready_line = f"lakestream ready  kafka={shown}  http=http://{http}"
+    scheme = "http" if settings.http.certificate is None else "https"
+    ready_line = f"lakestream ready  kafka={shown}  http={scheme}://{http}"
+    if is_secure:
+        files = files_of(settings)
+        say(_how_to_log_in(files, await make_secure(files, settings, kafka=shown, http=str(http))))
     supervisor = Supervisor(
         parts, inherited=[lock], clock=clock, on_ready=lambda: print(ready_line, flush=True), say=say
     )
     await supervisor.run()
+
+
+def _how_to_log_in(files: SecureFiles, client_settings: str) -> str:
+    return (
+        f"secure: commands log in by `--config {files['client.toml']}`, which says\n\n{client_settings}\n"
+        f"other clients: user {ADMIN}, its password in {files['admin.password']}, authorities in {files['ca.pem']}; "
+        "`lakestream connect ENGINE --user NAME` prints an engine's options, `lakestream user add` makes more users"
+    )
 
 
 def _listeners(settings: Settings, brokers: int) -> list[tuple[Address, ...]]:

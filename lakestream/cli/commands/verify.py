@@ -11,10 +11,10 @@ import typer
 from lakestream.cli.client.gateway_client import STATUS_PATH, ask_gateway
 from lakestream.cli.client.kafka_client import KafkaClient
 from lakestream.cli.failures import CommandFailed
-from lakestream.cli.options import AsJson, Config, Http, Kafka, SetValues, http_address, kafka_address, loaded_settings
+from lakestream.cli.options import AsJson, Config, Http, Kafka, SetValues, brokers_at, gateway_at, loaded_settings
 from lakestream.cli.output import print_json, print_table, say
+from lakestream.cli.service import Gateway
 from lakestream.model.configs.value_configs import TABLE_VALUE
-from lakestream.settings.address import Address
 from lakestream.settings.model import Settings
 
 FAILED = 1
@@ -29,11 +29,11 @@ def verify(
     values: SetValues = None,
 ) -> None:
     """Prove that topics and their tables hold the same records."""
-    gateway = http_address(config, values, http)
+    gateway = gateway_at(config, values, http)
     settings = loaded_settings(config, values).settings
     status = ask_gateway(gateway, STATUS_PATH)
     chosen = _chosen(status, topics or [])
-    with KafkaClient.connect(kafka_address(config, values, kafka)) as client:
+    with KafkaClient.connect(brokers_at(config, values, kafka)) as client:
         verdicts = _verify_all(gateway, client, chosen, settings)
     overdue = status["wal"]["overdue_segments"]
     found = {
@@ -57,7 +57,7 @@ def _chosen(status: Any, names: Sequence[str]) -> list[Any]:
 
 
 def _verify_all(
-    gateway: Address, client: KafkaClient, topics: Sequence[Any], settings: Settings
+    gateway: Gateway, client: KafkaClient, topics: Sequence[Any], settings: Settings
 ) -> list[dict[str, Any]]:
     tabled = [topic for topic in topics if topic["table"]["table"] is not None]
     verdicts = {topic["name"]: _without_table(topic) for topic in topics}

@@ -15,10 +15,11 @@ from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from lakestream.cli.client.gateway_client import CATALOG_PATH, STATUS_PATH, UNLISTED, ask_gateway
 from lakestream.cli.client.kafka_batches import TopicBatches
 from lakestream.cli.client.kafka_client import KafkaClient
+from lakestream.cli.java_trust import trust_in_java
 from lakestream.cli.output import say
+from lakestream.cli.service import Gateway
 from lakestream.model.errors import LakestreamError
 from lakestream.model.job import AppendedSpan
-from lakestream.settings.address import Address
 from lakestream.settings.model import Settings
 from lakestream.table.spark.lake_session import lake_session
 from lakestream.table.spark.remote_files import remote_files
@@ -27,20 +28,22 @@ from lakestream.table.verify.verification import PartitionState, TopicToVerify, 
 
 
 def verify_on_spark(
-    gateway: Address, client: KafkaClient, topics: Sequence[Any], settings: Settings
+    gateway: Gateway, client: KafkaClient, topics: Sequence[Any], settings: Settings
 ) -> dict[str, dict[str, Any]]:
     """The verdict on each topic, by its name. `topics` are those of /admin/status that have a table."""
     verdicts: dict[str, dict[str, Any]] = {}
     records = sum(max(0, part["tabled_until"] - part["log_start"]) for one in topics for part in one["partitions"])
+    if gateway.ca is not None:
+        trust_in_java(gateway.ca)
     with _progress() as shown:
         task = shown.add_task("starting Spark", total=None)
         with lake_session(
-            f"http://{gateway}{CATALOG_PATH}",
+            f"{gateway.url}{CATALOG_PATH}",
             name="lakestream-verify",
             master=settings.spark.master,
             conf=settings.spark.conf,
             files=remote_files(settings.objects_url, settings.objects_options),
-            headers=UNLISTED,
+            headers={**UNLISTED, **gateway.headers},
         ) as spark:
             shown.update(task, total=records)
             for number, topic in enumerate(topics, start=1):
@@ -64,7 +67,7 @@ def _progress() -> Progress:
     return Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True)
 
 
-def _to_verify(gateway: Address, client: KafkaClient, topic: Any, options: Mapping[str, str]) -> TopicToVerify:
+def _to_verify(gateway: Gateway, client: KafkaClient, topic: Any, options: Mapping[str, str]) -> TopicToVerify:
     namespace, _, name = topic["table"]["table"].rpartition(".")
     levels = quote("\x1f".join(namespace.split(".")))
     loaded = ask_gateway(gateway, f"{CATALOG_PATH}/v1/namespaces/{levels}/tables/{quote(name)}__log", headers=UNLISTED)

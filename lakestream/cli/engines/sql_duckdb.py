@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import groupby
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -27,15 +28,20 @@ _SIGNS_OF_S3 = ("s3://", "amazonaws.com", "HTTP 403")
 
 @contextmanager
 def ask_duckdb(
-    uri: str, query: str, *, secret: str | None = None, headers: Mapping[str, str] | None = None
+    uri: str,
+    query: str,
+    *,
+    secret: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    ca: Path | None = None,
 ) -> Iterator[pa.RecordBatchReader]:
     """The answer to `query`, with the catalog at `uri` attached as `lake` and the topics' tables as the default schema.
-    `headers` are sent to the catalog; `secret` gives access to the files (duckdb_secret.py). Raises MissingTable,
-    CommandFailed."""
+    `headers` are sent to the catalog; `secret` gives access to the files (duckdb_secret.py); `ca` has the authorities
+    to trust. Raises MissingTable, CommandFailed."""
     _check_is_one(query)
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as connection:
         try:
-            _attach(connection, uri, secret, headers or {})
+            _attach(connection, uri, secret, headers or {}, ca)
             answer = connection.execute(query).to_arrow_reader(_ROWS_PER_BATCH)
             yield _without_nothing(answer) if _may_answer_nothing(query) else answer
         except (duckdb.Error, pa.ArrowInvalid) as error:
@@ -71,9 +77,13 @@ def _without_nothing(answer: pa.RecordBatchReader) -> pa.RecordBatchReader:
     return (found if found.num_rows else pa.table({})).to_reader()
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None, headers: Mapping[str, str]) -> None:
+def _attach(
+    connection: duckdb.DuckDBPyConnection, uri: str, secret: str | None, headers: Mapping[str, str], ca: Path | None
+) -> None:
     for name in EXTENSIONS:
         connection.execute(f"LOAD {_quoted(extension_path(name))}")
+    if ca is not None:
+        connection.execute(f"SET ca_cert_file = {_quoted(str(ca.expanduser()))}")
     if secret is not None:
         connection.execute(secret)
     connection.execute("SET TimeZone = 'UTC'")

@@ -11,10 +11,10 @@ from urllib.parse import quote
 from lakestream.cli.client.gateway_client import TOPICS_PATH, ask_gateway
 from lakestream.cli.failures import CommandFailed
 from lakestream.cli.output import counted
+from lakestream.cli.service import Gateway
 from lakestream.metadata.rules.missing import shown_table
 from lakestream.model.configs.value_configs import VALUE_FORMAT
 from lakestream.model.table import STREAMS, Namespace
-from lakestream.settings.address import Address
 
 _COMMENT = re.compile(r"\s*(?:--[^\n]*(?:\n|$)|/\*.*?\*/)", re.DOTALL)
 _WORD = r'(?:"[^"]+"|`[^`]+`|[\w$]+)'
@@ -45,7 +45,7 @@ def effect_of(statement: str) -> Effect | None:
     return Effect(found["make"] is not None, tuple(namespace) or STREAMS, levels[-1])
 
 
-def told(gateway: Address, effect: Effect) -> str | None:
+def told(gateway: Gateway, effect: Effect) -> str | None:
     """The sentence; None if the table is no topic's, or the gateway does not tell."""
     try:
         topic = ask_gateway(gateway, f"{TOPICS_PATH}/{quote(effect.table, safe='')}")

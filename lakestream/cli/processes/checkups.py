@@ -21,6 +21,7 @@ import psycopg
 from lakestream.cli.client.gateway_client import CATALOG_PATH, ask_gateway
 from lakestream.cli.processes.java import missing_java
 from lakestream.cli.processes.ports import is_free
+from lakestream.cli.service import Gateway
 from lakestream.model.errors import LakestreamError
 from lakestream.settings.address import Address
 from lakestream.settings.model import Settings
@@ -46,7 +47,7 @@ class Checkup(NamedTuple):
     advice: str = ""
 
 
-def all_checks(settings: Settings, gateway: Address, clock: Clock) -> list[Checkup]:
+def all_checks(settings: Settings, gateway: Gateway, clock: Clock) -> list[Checkup]:
     return [
         _python(),
         _machine(),
@@ -168,7 +169,7 @@ def _postgres(url: str, shown: str, clock: Clock) -> Checkup:
     return Checkup("database", GOOD, f"{shown}, clocks {apart:.1f} s apart")
 
 
-def _catalog(gateway: Address) -> Checkup:
+def _catalog(gateway: Gateway) -> Checkup:
     try:
         ask_gateway(gateway, f"{CATALOG_PATH}/v1/config")
         problems = {name: state for name, state in ask_gateway(gateway, "/readyz")["parts"].items() if state != "ready"}

@@ -30,7 +30,7 @@ from lakestream.model.table_errors import AnsweredBefore
 from lakestream.model.topic import TopicId
 
 _POINTER = (
-    "SELECT lake_table.id, namespace, lake_table.name, kind, metadata_location, topic_id, topic.config"
+    "SELECT lake_table.id, namespace, lake_table.name, kind, metadata_location, topic_id, topic.config, topic.name"
     " FROM lake_table LEFT JOIN topic ON topic.id = topic_id WHERE "
 )
 
@@ -107,13 +107,14 @@ class TableVerbs(Verbs):
     @reads
     def tables(self, namespace: Namespace) -> Steps[list[TableName]]:
         rows = yield from all_rows(
-            "SELECT lake_table.name, kind, topic.config FROM lake_table LEFT JOIN topic ON topic.id = topic_id"
+            "SELECT lake_table.name, kind, topic.config, topic.name"
+            " FROM lake_table LEFT JOIN topic ON topic.id = topic_id"
             " WHERE namespace = :namespace ORDER BY lake_table.name",
             namespace=joined(namespace),
         )
         if not rows:
             yield from _properties(namespace)
-        return [TableName(name, TableKind(kind), is_listed(config)) for name, kind, config in rows]
+        return [TableName(name, TableKind(kind), is_listed(config), topic) for name, kind, config, topic in rows]
 
     @reads
     def table(self, namespace: Namespace, name: str) -> Steps[TablePointer | None]:
@@ -265,7 +266,7 @@ def _hold_topic(topic: TopicId) -> Steps[None]:
 def _pointer_of(row: Row | None) -> TablePointer | None:
     if row is None:
         return None
-    id, namespace, name, kind, location, topic, config = row
+    id, namespace, name, kind, location, topic, config, topic_name = row
     return TablePointer(
         id=id,
         namespace=split(namespace),
@@ -275,6 +276,7 @@ def _pointer_of(row: Row | None) -> TablePointer | None:
         topic=topic,
         listed=is_listed(config),
         freshness=None if config is None else chosen_freshness(json.loads(config)),
+        topic_name=topic_name,
     )
 
 

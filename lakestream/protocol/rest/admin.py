@@ -15,6 +15,7 @@ from lakestream.administration.overview import ClusterStatus, Overview, Partitio
 from lakestream.administration.processes import BrokerStatus
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.configs.topic_config import typed_topic_config
+from lakestream.protocol.rest.access.rights import Rights, rights_of
 from lakestream.protocol.rest.answers import answered
 from lakestream.protocol.rest.health import state_of
 from lakestream.protocol.rest.routing import AccessRoute
@@ -27,7 +28,7 @@ CHECK_FILES = "check_files"
 def admin_routes(overview: Overview) -> list[AccessRoute]:
     async def status(request: Request) -> Response:
         check_files = request.query_params.get(CHECK_FILES, "").lower() == "true"
-        return await answered(_status(overview, check_files=check_files))
+        return await answered(_status(overview, rights_of(request), check_files=check_files))
 
     needs = (
         Need(Operation.DESCRIBE, ResourceType.CLUSTER),
@@ -36,11 +37,11 @@ def admin_routes(overview: Overview) -> list[AccessRoute]:
     return [AccessRoute("/admin/status", status, needs=needs)]
 
 
-async def _status(overview: Overview, *, check_files: bool) -> dict[str, Any]:
-    return _cluster_json(await overview.status(check_files=check_files))
+async def _status(overview: Overview, rights: Rights, *, check_files: bool) -> dict[str, Any]:
+    return _cluster_json(await overview.status(check_files=check_files), rights)
 
 
-def _cluster_json(status: ClusterStatus) -> dict[str, Any]:
+def _cluster_json(status: ClusterStatus, rights: Rights) -> dict[str, Any]:
     return {
         "cluster_id": status.cluster_id,
         "metadata": status.metadata,
@@ -50,7 +51,11 @@ def _cluster_json(status: ClusterStatus) -> dict[str, Any]:
         "pipeline_problem": status.pipeline.problem,
         "wal": asdict(status.wal),
         "flushes": [asdict(cost) for cost in status.flush_costs],
-        "topics": [topic_json(topic) for topic in status.topics],
+        "topics": [
+            topic_json(topic)
+            for topic in status.topics
+            if rights.shows(Operation.DESCRIBE, (ResourceType.TOPIC, topic.topic.name))
+        ],
         "stuck_transactions": [transaction_json(one) for one in status.stuck_transactions],
     }
 

@@ -5,11 +5,12 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from lakestream.model.errors import Conflict, Invalid, LakestreamError, NotFound
+from lakestream.model.errors import Conflict, Denied, Invalid, LakestreamError, NotFound
 from lakestream.model.repair import TooManyRepairs
 
 _UNAVAILABLE = 503
 _STATUSES: tuple[tuple[type[LakestreamError], int], ...] = (
+    (Denied, 403),
     (Invalid, 400),
     (NotFound, 404),
     (Conflict, 409),

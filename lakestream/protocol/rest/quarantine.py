@@ -22,6 +22,7 @@ from lakestream.administration.repairs import RepairRequest, RepairRequests
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest
 from lakestream.model.repair import RecordPlace, RepairAction
+from lakestream.protocol.rest.access.rights import Rights, rights_of, topic_or_all
 from lakestream.protocol.rest.answers import answered
 from lakestream.protocol.rest.routing import AccessRoute
 
@@ -30,6 +31,7 @@ REPAIRS_PATH = "/admin/repairs"
 REQUEST_BYTES_MAX = 16 * 1024 * 1024
 """Fixes travel through the metadata store. Clients send more of them in several requests."""
 _LOOK = (Need(Operation.DESCRIBE, ResourceType.TOPIC),)
+_LOOK_AT_EACH = (Need(Operation.DESCRIBE, ResourceType.TOPIC, scope="each that is listed"),)
 REPAIR_TOPIC = (
     Need(Operation.WRITE, ResourceType.TOPIC, scope="to retry"),
     Need(Operation.DELETE, ResourceType.TOPIC, scope="to discard"),
@@ -39,11 +41,15 @@ REPAIR_TOPIC = (
 def quarantine_routes(quarantine: Quarantine, repairs: RepairRequests) -> list[AccessRoute]:
     faces = _Faces(quarantine, repairs)
     return [
-        AccessRoute(PATH, faces.look, needs=_LOOK),
+        AccessRoute(PATH, faces.look, needs=_LOOK_AT_EACH),
         AccessRoute(PATH + "/{topic}", faces.look_at, needs=_LOOK),
         AccessRoute(PATH + "/{topic}", faces.ask, needs=REPAIR_TOPIC, methods=["POST"]),
         AccessRoute(REPAIRS_PATH + "/{id}", faces.answer, needs=_LOOK),
     ]
+
+
+def right_to(action: RepairAction) -> Operation:
+    return Operation.DELETE if action is RepairAction.DISCARD else Operation.WRITE
 
 
 class _Faces:
@@ -52,7 +58,7 @@ class _Faces:
         self._repairs = repairs
 
     async def look(self, request: Request) -> Response:
-        return await answered(self._counts())
+        return await answered(self._counts(rights_of(request)))
 
     async def look_at(self, request: Request) -> Response:
         return await answered(self._of_topic(request.path_params["topic"]))
@@ -61,20 +67,24 @@ class _Faces:
         return await answered(self._asked(request.path_params["topic"], request))
 
     async def answer(self, request: Request) -> Response:
-        return await answered(self._outcome(request.path_params["id"]))
+        return await answered(self._outcome(request.path_params["id"], rights_of(request)))
 
-    async def _counts(self) -> dict[str, Any]:
+    async def _counts(self, rights: Rights) -> dict[str, Any]:
         found = await self._quarantine.counts()
-        return {"pipeline": found.pipeline, "topics": [_count_json(count) for count in found.topics]}
+        shown = [one for one in found.topics if rights.shows(Operation.DESCRIBE, (ResourceType.TOPIC, one.topic))]
+        return {"pipeline": found.pipeline, "topics": [_count_json(count) for count in shown]}
 
     async def _of_topic(self, name: str) -> dict[str, Any]:
         return _count_json(await self._quarantine.count(name))
 
     async def _asked(self, name: str, request: Request) -> dict[str, Any]:
-        return {"repair": await self._repairs.ask(name, _read_request(await request.body()))}
+        asked = _read_request(await request.body())
+        rights_of(request).must(right_to(asked.action), (ResourceType.TOPIC, name))
+        return {"repair": await self._repairs.ask(name, asked)}
 
-    async def _outcome(self, id: str) -> dict[str, Any]:
+    async def _outcome(self, id: str, rights: Rights) -> dict[str, Any]:
         found = await self._repairs.outcome(id)
+        rights.must(Operation.DESCRIBE, topic_or_all(found.topic))
         return {
             "state": found.state.name.lower(),
             "pipeline": found.pipeline.name,

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from lakestream.administration.topics.rebuilds import Rebuilds
 from lakestream.model.access import Need, Operation, ResourceType
+from lakestream.protocol.rest.access.rights import Rights, rights_of, topic_or_all
 from lakestream.protocol.rest.answers import answered
 from lakestream.protocol.rest.routing import AccessRoute
 
@@ -23,7 +24,7 @@ def rebuild_routes(rebuilds: Rebuilds) -> list[AccessRoute]:
         return await answered(_asked(rebuilds, request.path_params["topic"]))
 
     async def outcome(request: Request) -> Response:
-        return await answered(_outcome(rebuilds, request.path_params["id"]))
+        return await answered(_outcome(rebuilds, request.path_params["id"], rights_of(request)))
 
     return [
         AccessRoute(
@@ -40,8 +41,9 @@ async def _asked(rebuilds: Rebuilds, topic: str) -> dict[str, Any]:
     return {"rebuild": await rebuilds.ask(topic)}
 
 
-async def _outcome(rebuilds: Rebuilds, id: str) -> dict[str, Any]:
+async def _outcome(rebuilds: Rebuilds, id: str, rights: Rights) -> dict[str, Any]:
     found = await rebuilds.outcome(id)
+    rights.must(Operation.DESCRIBE, topic_or_all(found.topic))
     shown = {name: value for name, value in asdict(found).items() if name not in ("state", "pipeline")}
     return {
         "state": found.state.name.lower(),

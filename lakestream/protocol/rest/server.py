@@ -5,6 +5,7 @@ The process that owns the loop keeps its signal handlers; uvicorn would replace 
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -24,7 +25,14 @@ _LIMITS = HttpLimits()
 
 class HttpServer:
     def __init__(
-        self, app: ASGIApp, host: str, port: int, *, limits: HttpLimits = _LIMITS, gate: Gate = open_gate
+        self,
+        app: ASGIApp,
+        host: str,
+        port: int,
+        *,
+        limits: HttpLimits = _LIMITS,
+        gate: Gate = open_gate,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         """Binds at once, so that a port that is taken (OSError) or was chosen is known before anything runs."""
         self._socket = socket.create_server((host, port), backlog=_BACKLOG, family=_family(host))
@@ -44,6 +52,7 @@ class HttpServer:
                 limit_concurrency=limits.connections_max,
                 callback_notify=self._tell_counts,
                 timeout_graceful_shutdown=_DRAIN_SECONDS_MAX,
+                ssl_context_factory=None if tls is None else lambda config, default: tls,
             )
         )
         self._serving: asyncio.Task[None] | None = None

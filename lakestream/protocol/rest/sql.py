@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 from lakestream.administration.sql.box import SqlBox, SqlRows
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest, LakestreamError
+from lakestream.protocol.rest.access.logins import session_token
 from lakestream.protocol.rest.answers import status_of
 from lakestream.protocol.rest.asked import asked_object
 from lakestream.protocol.rest.routing import AccessRoute
@@ -45,6 +46,8 @@ def sql_routes(box: SqlBox) -> list[AccessRoute]:
 def callers_headers(request: Request) -> Mapping[str, str]:
     """The caller's credentials, for the catalog."""
     given = request.headers.get("authorization")
+    if given is None and (session := session_token(request.headers)) is not None:
+        given = f"Bearer {session}"
     return {} if given is None else {"Authorization": given}
 
 

@@ -27,10 +27,12 @@ def ask_spark(
     conf: Mapping[str, str],
     objects_url: str,
     objects_options: Mapping[str, str],
+    headers: Mapping[str, str] | None = None,
 ) -> Iterator[pa.RecordBatchReader]:
-    """The answer to `query`, with the catalog at `uri` as `lake` and the topics' tables at hand."""
+    """The answer to `query`, with the catalog at `uri` as `lake` and the topics' tables at hand. The catalog is sent
+    `headers`."""
     files = remote_files(objects_url, objects_options)
-    with lake_session(uri, name="lakestream-sql", master=master, conf=conf, files=files) as session:
+    with lake_session(uri, name="lakestream-sql", master=master, conf=conf, files=files, headers=headers) as session:
         try:
             session.sql(f"USE {CATALOG}.{'.'.join(STREAMS)}")
             answer: pa.Table = session.sql(query).toArrow()

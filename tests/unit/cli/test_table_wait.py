@@ -11,6 +11,7 @@ import pytest
 
 from lakestream.cli.client.table_wait import wait_for_table
 from lakestream.cli.failures import CommandFailed
+from lakestream.cli.service import Gateway
 from lakestream.settings.address import Address
 
 
@@ -20,7 +21,7 @@ def status(table: str | None, *, lag: int = 0, no_pipeline: str | None = None) -
 
 
 @contextmanager
-def gateway(*answers: Any) -> Iterator[Address]:
+def gateway(*answers: Any) -> Iterator[Gateway]:
     """Answers GET with one after another, and then with the last one again."""
     left = list(answers)
 
@@ -42,7 +43,7 @@ def gateway(*answers: Any) -> Iterator[Address]:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            yield Address("127.0.0.1", server.server_port)
+            yield Gateway(address=Address("127.0.0.1", server.server_port))
         finally:
             server.shutdown()
             thread.join()

@@ -3,13 +3,14 @@
 import pytest
 
 from lakestream.cli.client.topic_table import TopicTable, table_of_topic
+from lakestream.cli.service import Gateway
 from lakestream.settings.address import Address
 
 KNOWN, NONE_YET = TopicTable(name="streams.re_2"), TopicTable(name=None)
 
 
 def test_without_a_gateway_the_table_is_unknown_and_the_reason_is_kept() -> None:
-    found = table_of_topic(Address("127.0.0.1", 1), bytes(16))
+    found = table_of_topic(Gateway(address=Address("127.0.0.1", 1)), bytes(16))
     assert (found.name, found.shown) == (None, "table unknown")
     assert "no Lakestream gateway answers" in str(found.problem)
     assert str(found.becomes(dropped=False)).startswith("its table, if it had one, stays, as an ordinary table. ")

@@ -1,38 +1,55 @@
-"""Which of a route's needs a caller does not have, and the answer in the words of the face that was asked.
+"""Answers to callers that lack a right (403) or a login (401), in the words of the face that was asked.
 
-A need counts as met if the caller has the right on all resources of its type.
+A browser at a page of the console is sent to the login page instead.
 """
 
-from starlette.responses import JSONResponse, Response
+from urllib.parse import quote
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import Scope
 
-from lakestream.access.access import Access
-from lakestream.model.access import Need, Needs, ResourceType
-from lakestream.model.acl import CLUSTER_NAME, EVERY
-from lakestream.protocol.rest.paths import CATALOG_PATH, REGISTRY_PATH
+from lakestream.protocol.rest.paths import CATALOG_PATH, CONSOLE_PATH, LOGIN_PATH, REGISTRY_PATH, TOKENS_PATH
 
-FORBIDDEN = 403
-REGISTRY_CODE = 40301
+UNAUTHORIZED, FORBIDDEN = 401, 403
+REGISTRY_UNAUTHORIZED_CODE, REGISTRY_CODE = 40101, 40301
+CHALLENGES = ('Basic realm="lakestream", charset="UTF-8"', 'Bearer realm="lakestream"')
 
 
-def denied_need(needs: Needs, access: Access) -> Need | None:
-    return next((need for need in needs if not _is_met(need, access)), None)
-
-
-def _is_met(need: Need, access: Access) -> bool:
-    name = CLUSTER_NAME if need.resource is ResourceType.CLUSTER else EVERY
-    if need.or_else is not None and _is_met(need.or_else, access):
-        return True
-    return access.allows(need.operation, need.resource, name)
-
-
-def denied_answer(scope: Scope, need: Need) -> Response:
-    operation = need.operation.name.title().replace("_", "")
-    message = f"{operation} on {need.resource.value} is needed, which is not granted"
-    mounted_at = scope.get("root_path", "")
-    if mounted_at.startswith(CATALOG_PATH):
+def denied_answer(scope: Scope, message: str) -> Response:
+    path = _path(scope)
+    if path.startswith(CATALOG_PATH):
         error = {"message": message, "type": "ForbiddenException", "code": FORBIDDEN}
         return JSONResponse({"error": error}, status_code=FORBIDDEN)
-    if mounted_at.startswith(REGISTRY_PATH):
+    if path.startswith(REGISTRY_PATH):
         return JSONResponse({"error_code": REGISTRY_CODE, "message": message}, status_code=FORBIDDEN)
     return JSONResponse({"error": message}, status_code=FORBIDDEN)
+
+
+def login_answer(scope: Scope, message: str) -> Response:
+    path = _path(scope)
+    if _is_page(path) and "text/html" in Headers(scope=scope).get("accept", ""):
+        here = path if scope["method"] == "GET" else "/"
+        return RedirectResponse(f"{LOGIN_PATH}?to={quote(here, safe='/')}", status_code=303)
+    body: object = {"error": message}
+    if path == TOKENS_PATH:
+        body = {"error": "invalid_client", "error_description": message}
+    elif path.startswith(CATALOG_PATH):
+        body = {"error": {"message": message, "type": "NotAuthorizedException", "code": UNAUTHORIZED}}
+    elif path.startswith(REGISTRY_PATH):
+        body = {"error_code": REGISTRY_UNAUTHORIZED_CODE, "message": message}
+    response = JSONResponse(body, status_code=UNAUTHORIZED)
+    for challenge in CHALLENGES:
+        response.headers.append("WWW-Authenticate", challenge)
+    return response
+
+
+def _path(scope: Scope) -> str:
+    """The whole path, also below a mount."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    return path if path.startswith(root) else root + path
+
+
+def _is_page(path: str) -> bool:
+    return path == "/" or path.startswith(f"{CONSOLE_PATH}/")

@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from lakestream.catalog.spec.requests import Once, TableChange, checked_name, checked_namespace
 from lakestream.catalog.spec.values import Json, shown, wanted, wanted_objects, whole_number
+from lakestream.model.caller import ANONYMOUS, Caller
 from lakestream.model.table import Namespace
 from lakestream.model.table_errors import InvalidTableChange
 from lakestream.protocol.rest.catalog.json_body import read_body
@@ -59,8 +60,14 @@ async def once_of(request: Request) -> Once | None:
         return None
     if not _UUID.fullmatch(key):
         raise InvalidTableChange(f"Idempotency-Key must be a uuid, best of version 7, not {key!r}")
-    asked = f"{request.method} {request.url.path}?{request.url.query}\n".encode() + await raw_body(request)
+    asked = f"{request.method} {request.url.path}?{request.url.query}\n{_asker(request)}".encode()
+    asked += await raw_body(request)
     return Once(key=key.lower(), request=hashlib.sha256(asked).hexdigest())
+
+
+def _asker(request: Request) -> str:
+    caller: Caller | None = getattr(request.state, "caller", None)
+    return "" if caller is None or caller.principal == ANONYMOUS else f"{caller.principal}\n"
 
 
 def namespace_of(request: Request) -> Namespace:

@@ -2,6 +2,7 @@
 
 A request with an Idempotency-Key leaves a receipt in the transaction that carries it out. A repeat, however late and
 through whichever gateway, gets the answer in the receipt. Failed requests leave none, so repeating them tries again.
+A receipt is its caller's: the same request by another principal is another request.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ from lakestream.model.access import Needs
 from lakestream.model.errors import LakestreamError
 from lakestream.model.table import RequestReceipt
 from lakestream.model.table_errors import AnsweredBefore, DamagedTable
+from lakestream.protocol.rest.access.rights import rights_of
 from lakestream.protocol.rest.catalog.asking import once_of
 from lakestream.protocol.rest.catalog.errors import Unprocessable, error_response
 from lakestream.protocol.rest.routing import AccessRoute
@@ -63,6 +65,7 @@ class Endpoints:
             try:
                 once = await once_of(request)
                 if once is not None and (receipt := await self._store.receipt(once.key)) is not None:
+                    rights_of(request).were_asked_before()
                     return await self._answer_again(receipt, once, answers)
                 return await self._carry_out(request, handler, once, answers)
             except Exception as error:  # noqa: BLE001 (every failure gets the specification's answer)
@@ -78,6 +81,7 @@ class Endpoints:
         except LakestreamError as error:
             if once is None or (receipt := await self._receipt_after(error, once)) is None:
                 raise
+            rights_of(request).were_asked_before()
             return await self._answer_again(receipt, once, answers)
 
     async def _receipt_after(self, error: LakestreamError, once: Once) -> RequestReceipt | None:

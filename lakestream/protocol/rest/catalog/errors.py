@@ -35,6 +35,7 @@ CODES: dict[type[BaseException], RestError] = {
     table_errors.Guarded: RestError(403, "ForbiddenException"),
     table_errors.DamagedTable: RestError(500, "InternalServerError"),
     table_errors.MissingTableFile: RestError(404, "NotFoundException"),
+    errors.Denied: RestError(403, "ForbiddenException"),
     # Kinds: the advice for exceptions of other rooms.
     errors.Invalid: RestError(400, "BadRequestException"),
     errors.NotFound: RestError(404, "NotFoundException"),

@@ -4,18 +4,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from lakestream.catalog.names.views import ViewCatalog
-from lakestream.catalog.spec.requests import Once
-from lakestream.metadata.rules.missing import unknown_view
+from lakestream.catalog.spec.requests import Once, checked_name
+from lakestream.metadata.rules.missing import shown_namespace, shown_table, unknown_view
 from lakestream.model.access import Need, Operation, ResourceType
+from lakestream.model.table import Namespace
+from lakestream.protocol.rest.access.rights import Resource, rights_of
 from lakestream.protocol.rest.catalog.asking import body_of, change_of, identifier, named, namespace_of, page_of
 from lakestream.protocol.rest.catalog.endpoint import NO_CONTENT, Answers, Endpoints, loaded_response
 from lakestream.protocol.rest.routing import AccessRoute
 
 _IN_NAMESPACE = Need(Operation.CREATE, ResourceType.NAMESPACE, or_else=Need(Operation.CREATE, ResourceType.VIEW))
-_LIST = (
-    Need(Operation.DESCRIBE, ResourceType.NAMESPACE),
-    Need(Operation.DESCRIBE, ResourceType.VIEW, scope="each that is listed"),
-)
+_LIST = (Need(Operation.DESCRIBE, ResourceType.VIEW, scope="each that is listed"),)
 _CREATE = (_IN_NAMESPACE,)
 _DESCRIBE = (Need(Operation.DESCRIBE, ResourceType.VIEW),)
 _READ = (Need(Operation.READ, ResourceType.VIEW),)
@@ -45,13 +44,17 @@ class ViewRoutes:
 
     async def _list(self, request: Request) -> Response:
         namespace = namespace_of(request)
-        names = await self._views.names(namespace)
+        rights = rights_of(request)
+        found = await self._views.names(namespace)
+        names = [one for one in found if rights.shows(Operation.DESCRIBE, _view(namespace, one))]
         page = page_of(request, names, names)
         identifiers = [{"namespace": list(namespace), "name": name} for name in page.items]
         return JSONResponse({"identifiers": identifiers, "next-page-token": page.next_token})
 
     async def _create(self, request: Request, once: Once | None) -> Response:
-        return loaded_response(await self._views.create(namespace_of(request), await body_of(request), once=once))
+        namespace, body = namespace_of(request), await body_of(request)
+        _must_create(request, namespace, checked_name(body.get("name")))
+        return loaded_response(await self._views.create(namespace, body, once=once))
 
     async def _exists(self, request: Request) -> Response:
         namespace, name = named(request, "view")
@@ -71,9 +74,23 @@ class ViewRoutes:
         return Response(status_code=NO_CONTENT)
 
     async def _register(self, request: Request, once: Once | None) -> Response:
-        return loaded_response(await self._views.register(namespace_of(request), await body_of(request), once=once))
+        namespace, body = namespace_of(request), await body_of(request)
+        _must_create(request, namespace, checked_name(body.get("name")))
+        return loaded_response(await self._views.register(namespace, body, once=once))
 
     async def _rename(self, request: Request, once: Once | None) -> Response:
         body = await body_of(request)
-        await self._views.rename(identifier(body, "source"), identifier(body, "destination"), once=once)
+        source, target = identifier(body, "source"), identifier(body, "destination")
+        rights_of(request).must(Operation.ALTER, _view(*source))
+        _must_create(request, *target)
+        await self._views.rename(source, target, once=once)
         return Response(status_code=NO_CONTENT)
+
+
+def _view(namespace: Namespace, name: str) -> Resource:
+    return ResourceType.VIEW, shown_table(namespace, name)
+
+
+def _must_create(request: Request, namespace: Namespace, name: str) -> None:
+    in_namespace = (ResourceType.NAMESPACE, shown_namespace(namespace))
+    rights_of(request).must(Operation.CREATE, in_namespace, _view(namespace, name))

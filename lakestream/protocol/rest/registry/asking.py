@@ -9,8 +9,10 @@ from starlette.requests import ClientDisconnect, Request
 from lakestream.contract.registry.limits import SCHEMA_BYTES_MAX, SCHEMA_ID_MAX
 from lakestream.contract.registry.names import checked_subject, checked_version, subject_prefix
 from lakestream.contract.registry.submitted import LATEST, Submitted
+from lakestream.model.access import Operation
 from lakestream.model.registry import SchemaFormat, SchemaReference, Shown
 from lakestream.model.registry_errors import InvalidSchema, UnknownSchema, UnsupportedRules
+from lakestream.protocol.rest.access.rights import rights_of, subject_resource
 from lakestream.protocol.rest.registry.errors import RefusedRequest
 
 BODY_BYTES_MAX = 8 * SCHEMA_BYTES_MAX
@@ -97,7 +99,15 @@ async def body_of(request: Request, known: set[str]) -> dict[str, Any]:
 
 
 async def submitted_of(request: Request) -> Submitted:
-    """The schema in the body. Raises RefusedRequest, InvalidSchema, UnsupportedRules."""
+    """The schema in the body. Its answer may contain what it refers to, so that must be readable. Raises
+    RefusedRequest, InvalidSchema, UnsupportedRules, Denied."""
+    submitted = await _submitted(request)
+    for reference in submitted.references:
+        rights_of(request).must(Operation.READ, subject_resource(reference.subject))
+    return submitted
+
+
+async def _submitted(request: Request) -> Submitted:
     body = await body_of(request, _SCHEMA_KEYS | _CONTRACT_KEYS)
     asked = sorted(key for key in _CONTRACT_KEYS if body.get(key))
     if asked:

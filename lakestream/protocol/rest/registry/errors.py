@@ -44,6 +44,7 @@ CODES: dict[type[BaseException], Code] = {
     registry_errors.SchemaTooLarge: Code(422, 42209),
     registry_errors.UnsupportedRules: Code(422, 42210),
     registry_errors.SubjectChanged: Code(500, 50002),
+    errors.Denied: Code(403, 40301),
     # Kinds: the advice for exceptions of other rooms.
     errors.Invalid: Code(422, 422),
     errors.NotFound: Code(404, 404),

@@ -30,7 +30,10 @@ _CONTRACT_KEYS = {
     "validateRules",
 }
 
-_CHECK = (Need(Operation.READ, ResourceType.SUBJECT),)
+_CHECK = (
+    Need(Operation.READ, ResourceType.SUBJECT),
+    Need(Operation.READ, ResourceType.SUBJECT, scope="each that the schema refers to"),
+)
 
 
 class SettingRoutes:

@@ -11,6 +11,7 @@ from lakestream.metadata.registry_store import RegistryStore
 from lakestream.metadata.rules.registry_rules import unknown_subject
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.registry import Shown, VersionKey
+from lakestream.protocol.rest.access.rights import rights_of, subject_resource
 from lakestream.protocol.rest.registry.answering import endpoint, text_answer, version_json
 from lakestream.protocol.rest.registry.asking import (
     flag,
@@ -28,7 +29,9 @@ from lakestream.protocol.rest.routing import AccessRoute
 _LIST = (Need(Operation.DESCRIBE, ResourceType.SUBJECT, scope="each that is listed"),)
 _DESCRIBE = (Need(Operation.DESCRIBE, ResourceType.SUBJECT),)
 _READ = (Need(Operation.READ, ResourceType.SUBJECT),)
-_ALTER = (Need(Operation.ALTER, ResourceType.SUBJECT),)
+_REFERRED = Need(Operation.READ, ResourceType.SUBJECT, scope="each that the schema refers to")
+_LOOK_UP = (*_READ, _REFERRED)
+_REGISTER = (Need(Operation.ALTER, ResourceType.SUBJECT), _REFERRED)
 _DELETE = (Need(Operation.DELETE, ResourceType.SUBJECT),)
 
 
@@ -43,10 +46,10 @@ class SubjectRoutes:
         version = one + "/versions/{version}"
         return [
             endpoint("/subjects", self._list, _LIST),
-            endpoint(one, self._lookup, _READ, "POST"),
+            endpoint(one, self._lookup, _LOOK_UP, "POST"),
             endpoint(one, self._delete, _DELETE, "DELETE"),
             endpoint(one + "/versions", self._versions, _DESCRIBE),
-            endpoint(one + "/versions", self._register, _ALTER, "POST"),
+            endpoint(one + "/versions", self._register, _REGISTER, "POST"),
             endpoint(version, self._version, _READ),
             endpoint(version, self._delete_version, _DELETE, "DELETE"),
             endpoint(version + "/schema", self._schema, _READ),
@@ -54,8 +57,9 @@ class SubjectRoutes:
         ]
 
     async def _list(self, request: Request) -> list[str]:
-        subjects = await self._store.subjects(prefix_of(request), shown_of(request))
-        return subjects[window_of(request)]
+        rights, subjects = rights_of(request), await self._store.subjects(prefix_of(request), shown_of(request))
+        shown = [one for one in subjects if rights.shows(Operation.DESCRIBE, subject_resource(one))]
+        return shown[window_of(request)]
 
     async def _lookup(self, request: Request) -> dict[str, Any]:
         found = await self._registry.lookup(

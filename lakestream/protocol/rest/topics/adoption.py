@@ -15,10 +15,12 @@ from starlette.responses import Response
 from lakestream.administration.topics.adoptions import Adoptions, WishedAdoption
 from lakestream.administration.topics.with_columns import table_named
 from lakestream.catalog.names.adopting import AdoptedFrom
+from lakestream.catalog.names.permits import TablePermit
 from lakestream.model.access import Need, Operation, ResourceType
 from lakestream.model.errors import InvalidRequest
 from lakestream.protocol.rest.answers import answered
 from lakestream.protocol.rest.asked import asked_object, asked_text, asked_texts, asked_whole_number
+from lakestream.protocol.rest.catalog.permit import permit_of
 from lakestream.protocol.rest.routing import AccessRoute
 
 PATH = "/admin/adopt"
@@ -31,12 +33,12 @@ _KNOWN = {"table", "from", "partitions", "key", "config", "dry_run"}
 
 def adoption_route(adoptions: Adoptions) -> AccessRoute:
     async def adopt(request: Request) -> Response:
-        return await answered(_adopted(adoptions, await request.body()))
+        return await answered(_adopted(adoptions, await request.body(), permit_of(request)))
 
     return AccessRoute(PATH, adopt, needs=ADOPT, methods=["POST"])
 
 
-async def _adopted(adoptions: Adoptions, body: bytes) -> dict[str, Any]:
+async def _adopted(adoptions: Adoptions, body: bytes, permit: TablePermit) -> dict[str, Any]:
     asked = asked_object(body, _KNOWN, like='{"table": "sales.orders", "from": "now"}')
     table, dry_run = asked_text(asked, "table"), asked.get("dry_run") is True
     if table is None:
@@ -50,7 +52,7 @@ async def _adopted(adoptions: Adoptions, body: bytes) -> dict[str, Any]:
         key=asked_text(asked, "key"),
         config={key: value for key, value in asked_texts(asked, "config").items() if value is not None},
     )
-    told = await adoptions.adopt(wished, dry_run=dry_run)
+    told = await adoptions.adopt(wished, dry_run=dry_run, permit=permit)
     return {**asdict(told), "done": not dry_run}
 
 
