@@ -89,9 +89,9 @@ _OF_TOPIC, _PLAIN, _SEEN = (
 )
 
 
-def cases(topic_id: str, schema_id: int, guid: str, repair: str, merge: str) -> list[Case]:
+def cases(topic_id: str, schema_id: int, guid: str, repair: str, merge: str, rebuild: str) -> list[Case]:
     return [
-        *_admin(topic_id, repair, merge),
+        *_admin(topic_id, repair, merge, rebuild),
         *_console(),
         *_namespaces(),
         *_tables(),
@@ -100,7 +100,7 @@ def cases(topic_id: str, schema_id: int, guid: str, repair: str, merge: str) -> 
     ]
 
 
-def _admin(topic_id: str, repair: str, merge: str) -> list[Case]:
+def _admin(topic_id: str, repair: str, merge: str, rebuild: str) -> list[Case]:
     return [
         case("GET", "/metrics", CLUSTER),
         case("GET", "/admin/status", CLUSTER),
@@ -121,6 +121,30 @@ def _admin(topic_id: str, repair: str, merge: str) -> list[Case]:
         case("GET", "/admin/maintenance/{topic}", topic(Op.DESCRIBE)),
         case("POST", "/admin/maintenance/{topic}", topic(Op.ALTER), body={}),
         case("GET", "/admin/merges/{id}", topic(Op.DESCRIBE), path=f"/admin/merges/{merge}"),
+        case("POST", "/admin/tables/{topic}/rebuild", topic(Op.ALTER), body={}),
+        case("GET", "/admin/rebuilds/{id}", topic(Op.DESCRIBE), path=f"/admin/rebuilds/{rebuild}"),
+        case("GET", "/admin/transactions", CLUSTER),
+        case(
+            "POST",
+            "/admin/transactions/{id:path}/abort",
+            (Op.ALTER, R.CLUSTER, CLUSTER_NAME),
+            path="/admin/transactions/payments/abort",
+        ),
+        case(
+            "POST",
+            "/admin/adopt",
+            topic(Op.CREATE, "plain"),
+            table(Op.ALTER),
+            body={"table": "shop.plain", "dry_run": True},
+        ),
+        case("POST", "/admin/topics", topic(Op.CREATE, "made2"), body={"name": "made2", "columns": "n bigint"}),
+        case(
+            "POST",
+            "/admin/topics",
+            topic(Op.CREATE, "made3"),
+            table(Op.READ),
+            body={"name": "made3", "like": "shop.plain"},
+        ),
         case("GET", "/admin/topics", topic(Op.DESCRIBE), shows='"orders"'),
         case("POST", "/admin/topics", topic(Op.CREATE, "made"), body={"name": "made"}),
         case("POST", "/admin/topics", (Op.CREATE, R.CLUSTER, CLUSTER_NAME), body={"name": "made"}),

@@ -136,8 +136,9 @@ async def site() -> AsyncIterator[Site]:
         repair = (await make("/admin/quarantine/orders", {"action": "retry"})).json()["repair"]
         merge = Repair(id=ids.ulid(), topic=topic.id, request=MERGE_REQUEST)
         await store.repairs.ask(merge)
+        rebuild = (await make("/admin/tables/orders/rebuild", {})).json()["rebuild"]
         found = {(method, path): route for path, route in access_routes(routes) for method in route.methods or ()}
-        yield Site(granted, found, http, cases(topic.id.hex(), schema, guid, repair, merge.id))
+        yield Site(granted, found, http, cases(topic.id.hex(), schema, guid, repair, merge.id, rebuild))
     await brokers.close()
     await store.close()
     await objects.close()
@@ -155,7 +156,7 @@ def is_denied(case: Case, answer: httpx.Response) -> bool:
     return answer.status_code == FORBIDDEN
 
 
-ALL_CASES = cases("", 0, "", "", "")
+ALL_CASES = cases("", 0, "", "", "", "")
 
 
 async def refuses(on: Site, case: Case) -> None:

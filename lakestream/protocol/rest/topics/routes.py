@@ -47,7 +47,10 @@ PATH = "/admin/topics"
 FIND_TOPICS = (Need(Operation.DESCRIBE, ResourceType.TOPIC, scope="each that is listed"),)
 LOOK_AT_TOPIC = (Need(Operation.DESCRIBE, ResourceType.TOPIC),)
 LOOK_AT_TOPIC_WITH_CONFIGS = (*LOOK_AT_TOPIC, Need(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC))
-CREATE_TOPIC = (Need(Operation.CREATE, ResourceType.TOPIC, or_else=Need(Operation.CREATE, ResourceType.CLUSTER)),)
+CREATE_TOPIC = (
+    Need(Operation.CREATE, ResourceType.TOPIC, or_else=Need(Operation.CREATE, ResourceType.CLUSTER)),
+    Need(Operation.READ, ResourceType.TABLE, scope="the one whose columns it takes"),
+)
 CREATE_TOPIC_LIKE_TABLE = (
     *CREATE_TOPIC,
     Need(Operation.READ, ResourceType.TABLE, scope="the one whose columns are copied, if any"),
