@@ -79,7 +79,7 @@ def test_claims_and_saves_at_once_leave_one_owner(stage: Stage) -> None:
         for _ in range(5):
             epochs = await claimed(store, lease, *some)
             saves = [store.shares.save([ShareSave(epoch, STATE) for epoch in reversed(epochs)]) for _ in range(4)]
-            *_, claims = await asyncio.gather(*saves, store.shares.claim("s", some[::2], other))
+            _, claims = await asyncio.gather(asyncio.gather(*saves), store.shares.claim("s", some[::2], other))
             stored = (await store.shares.save([ShareSave(epoch, STATE) for epoch in epochs])).stored
             assert stored == frozenset(epochs[1::2])
             assert claims is not None and {one.state for one in claims.claims.values()} <= {None, STATE.state}

@@ -46,7 +46,18 @@ async def _result(lookup: TopicLookup, topic: str, number: int) -> elect_leaders
 def error_response(
     request: elect_leaders.Request, context: RequestContext, code: int, message: str
 ) -> elect_leaders.Response:
-    return elect_leaders.Response(error_code=code, replica_election_results=[])
+    """Version 0 has no error of the whole request, so each partition gets it."""
+    results = [
+        elect_leaders.ReplicaElectionResult(
+            topic=topic.topic,
+            partition_result=[
+                elect_leaders.PartitionResult(partition_id=number, error_code=code, error_message=message)
+                for number in topic.partitions
+            ],
+        )
+        for topic in request.topic_partitions or ()
+    ]
+    return elect_leaders.Response(error_code=code, replica_election_results=results)
 
 
 API = Api(
