@@ -15,11 +15,11 @@ from lakestream.access.tokens import LoginTokens
 from lakestream.administration.administration import build_administration
 from lakestream.administration.desk import build_desk
 from lakestream.administration.groups import GroupAnswers
-from lakestream.administration.inserted_rows import InsertedRows
 from lakestream.administration.processes import PIPELINE
 from lakestream.administration.sql.box import QueryLake
-from lakestream.administration.sql_topics import SqlTopics
-from lakestream.administration.topics.declared_columns import DeclaredColumns
+from lakestream.administration.sql_first.declared_columns import DeclaredColumns
+from lakestream.administration.sql_first.inserted_rows import InsertedRows
+from lakestream.administration.sql_first.sql_topics import SqlTopics
 from lakestream.administration.traffic import Traffic
 from lakestream.app.sql_lake import INNER_HOST, lake_of, no_lake
 from lakestream.app.table_roots import open_roots

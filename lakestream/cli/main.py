@@ -50,7 +50,9 @@ COMMANDS = (
     "settings",
     "segment",
 )
-"""For each there is a file here with a function of that name, or with an `app` of further commands."""
+"""For each there is a file in `commands` with a function of that name, or with an `app` of further commands."""
+FOLDERS = {"user": "access.", "acl": "access.", "quota": "access."}
+"""Of files that lie deeper."""
 
 
 def main() -> None:
@@ -110,7 +112,7 @@ def lakestream(
 
 
 def _add(app: typer.Typer, name: str) -> None:
-    module = import_module(f"lakestream.cli.commands.{name}")
+    module = import_module(f"lakestream.cli.commands.{FOLDERS.get(name, '')}{name}")
     if hasattr(module, "app"):
         for command in module.app.registered_commands:
             called = command.name or command.callback.__name__

@@ -11,9 +11,9 @@ from lakestream.administration.lags import TableLag
 from lakestream.broker.metrics import Metrics
 from lakestream.model.freshness import DEFAULT_FRESHNESS
 from lakestream.model.group import PartitionLag
-from lakestream.protocol.rest.open_transactions import TransactionCollector
-from lakestream.protocol.rest.table_copies import CopiesCollector
-from lakestream.protocol.rest.table_lags import LagCollector
+from lakestream.protocol.rest.collectors.open_transactions import TransactionCollector
+from lakestream.protocol.rest.collectors.table_copies import CopiesCollector
+from lakestream.protocol.rest.collectors.table_lags import LagCollector
 from lakestream.table.metrics import PipelineMetrics
 
 PREFIX = "lakestream_"

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakestream.administration.inserted_rows import KEY
-from lakestream.administration.sql_topics import PARTITIONS
+from lakestream.administration.sql_first.inserted_rows import KEY
+from lakestream.administration.sql_first.sql_topics import PARTITIONS
 from lakestream.broker.directory import Directory
 from lakestream.catalog.names.permits import ANYTHING, TablePermit
 from lakestream.catalog.names.tables import TableCatalog

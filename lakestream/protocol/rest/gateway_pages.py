@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 from lakestream.administration.administration import Administration
 from lakestream.protocol.rest.brokers import BrokerPages
+from lakestream.protocol.rest.collectors.open_transactions import open_transactions_page
+from lakestream.protocol.rest.collectors.table_copies import table_copies_page
+from lakestream.protocol.rest.collectors.table_lags import table_lags_page
 from lakestream.protocol.rest.health import state_of
 from lakestream.protocol.rest.merge import merged_metrics
-from lakestream.protocol.rest.open_transactions import open_transactions_page
-from lakestream.protocol.rest.table_copies import table_copies_page
-from lakestream.protocol.rest.table_lags import table_lags_page
 
 
 class GatewayPages:

@@ -45,7 +45,7 @@ class Components:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class JoinedTopics:
     """The transactions of a round, by what they join."""
 
     transactions: Sequence[CommittedTransaction]
@@ -64,7 +64,7 @@ def join_topics(
     *,
     topics_max: int,
     alone: AbstractSet[PartitionId],
-) -> Joined:
+) -> JoinedTopics:
     """`ended` may have parts in topics without debts here: whatever they join waits. `alone`: partitions of topics that
     nobody waits for, and that wait for nobody."""
     topic_of = {debt.partition: debt.topic for debt in debts}
@@ -84,7 +84,7 @@ def join_topics(
             left_out.append(transaction)
         else:
             components.join(members)
-    return Joined(transactions=whole, left_out=left_out, components=components)
+    return JoinedTopics(transactions=whole, left_out=left_out, components=components)
 
 
 def _by_topic(parts: Iterable[EndedTransaction], topic_of: Mapping[PartitionId, TopicId]) -> list[CommittedTransaction]:
@@ -101,7 +101,7 @@ def _distance(transaction: CommittedTransaction, start_of: Mapping[PartitionId, 
 
 
 def moving_together(
-    joined: Joined, topic_of: Mapping[PartitionId, TopicId], ends: Mapping[PartitionId, int]
+    joined: JoinedTopics, topic_of: Mapping[PartitionId, TopicId], ends: Mapping[PartitionId, int]
 ) -> Components:
     """The topics that have to move in one commit, given where each partition is cut: those of which a transaction is
     taken."""

@@ -25,7 +25,7 @@ from lakestream.model.place import Span, is_inline
 from lakestream.model.table import TableId
 from lakestream.model.topic import PartitionId, TopicId
 from lakestream.model.transaction import AbortedRange, EndedTransaction
-from lakestream.table.compaction.joined_topics import Joined, join_topics, moving_together
+from lakestream.table.compaction.joined_topics import JoinedTopics, join_topics, moving_together
 from lakestream.table.compaction.whole_transactions import (
     Prefixes,
     committed_transactions,
@@ -177,7 +177,7 @@ def _is_held_up(due: Sequence[Debt], ended: Sequence[EndedTransaction]) -> bool:
     return bool(ended) or any(debt.tail.unstable_from is not None for debt in due)
 
 
-def _together(jobs: list[PlannedJob], due: Sequence[Debt], cuts: Prefixes, joined: Joined) -> list[PlannedJob]:
+def _together(jobs: list[PlannedJob], due: Sequence[Debt], cuts: Prefixes, joined: JoinedTopics) -> list[PlannedJob]:
     """Jobs that take parts of one transaction name the same topic: the least of theirs."""
     topic_of = {debt.partition: debt.topic for debt in due}
     ends = {partition: prefix[-1].span.last_offset + 1 for partition, prefix in cuts.items() if prefix}
@@ -240,7 +240,7 @@ def _cuts(
     by_topic: Mapping[TopicId, Sequence[Debt]],
     spans: Mapping[PartitionId, Sequence[UntabledSpan]],
     stable: Prefixes,
-    joined: Joined,
+    joined: JoinedTopics,
     ended: Sequence[EndedTransaction],
     waited_ms: Mapping[TopicId, int],
     limits: PlanLimits,

@@ -9,12 +9,14 @@ import sqlite3
 from pathlib import Path
 
 from lakestream.metadata.open import open_store
+from lakestream.metadata.share_partition import SavedShare, ShareSave
 from lakestream.metadata.store import MetadataStore, ViewAsk
 from lakestream.model.access import Operation, ResourceType
 from lakestream.model.acl import Acl, Pattern, Permission
 from lakestream.model.broker import BrokerLease, BrokerSpec
+from lakestream.model.configs.edit import ConfigEdit, ConfigOperation
 from lakestream.model.credential import Credential, Mechanism
-from lakestream.model.group import NO_GENERATION, CommittedOffset, PendingOffsets, TopicPartition
+from lakestream.model.group import NO_GENERATION, CommittedOffset, GroupKind, PendingOffsets, SavedGroup, TopicPartition
 from lakestream.model.place import inline_id
 from lakestream.model.quota import QuotaChange, QuotaEntity, QuotaKind
 from lakestream.model.repair import Repair
@@ -28,9 +30,12 @@ from lakestream.world.ids import Ids
 from lakestream.world.threads import InlineThreads
 
 HERE = Path(__file__).parent
-VERSION = 10
+VERSION = 12
 NOW_MS = 1_763_000_000_000
 INLINE = b"a batch that lies in the store"
+SHARE_GROUP = SavedGroup(
+    kind=GroupKind.SHARE, protocol_type="share", generation=1, empty=True, subscribed=frozenset(), state=b"state"
+)
 GRANT = Acl(
     resource=ResourceType.TOPIC,
     pattern=Pattern.PREFIXED,
@@ -98,6 +103,7 @@ async def fill(store: MetadataStore) -> None:
         )
     )
     await fill_transactions(store, lease, second, TopicPartition(orders.id, 0))
+    await fill_shares(store, lease, TopicPartition(orders.id, 1))
     await store.abandon_segment(segment(9))
     await store.delete_records(first, 8)
     await store.take_duty("retention", "broker-3", 10_000)
@@ -143,10 +149,23 @@ async def fill_transactions(
             await store.transactions.end(producer, committed=False, bump=True, spare_producer_id=None)
 
 
+async def fill_shares(store: MetadataStore, lease: BrokerLease, place: TopicPartition) -> None:
+    """A share group with progress in a partition, and with a config of its own."""
+    claim = await store.groups.claim_group("workers", lease, create=True)
+    assert claim is not None
+    await store.groups.save_group("workers", claim.epoch, SHARE_GROUP)
+    shares = await store.shares.claim("workers", [place], lease)
+    assert shares is not None
+    await store.shares.save([ShareSave(shares.claims[place].epoch, SavedShare(1, 0, b"state"))])
+    edit = ConfigEdit(ConfigOperation.SET, "share.auto.offset.reset", "earliest")
+    await store.shares.edit_configs("workers", [edit], lambda configs: None)
+
+
 async def content(store: MetadataStore) -> object:
     """What callers see, as plain JSON."""
     version, topics = await store.topics()
     partitions = [partition for topic in topics for partition in topic.partitions]
+    shares = [list(each) for each in (await store.shares.progress("workers")).values()]
     return json.loads(
         json.dumps(
             {
@@ -166,6 +185,7 @@ async def content(store: MetadataStore) -> object:
                 ],
                 "bytes": [size.bytes for size in (await store.tails(partitions)).values()],
                 "at_time": await store.span_at_time(partitions[0], NOW_MS + 1),
+                **({"share_progress": shares} if shares else {}),
                 "unknown": await store.unknown_segments([segment(n) for n in (0, 1, 2, 9, 10)]),
             }
         )

@@ -23,9 +23,9 @@ from starlette.routing import Mount
 
 from lakestream.administration.administration import build_administration
 from lakestream.administration.fresh_reads import FreshReads
-from lakestream.administration.inserted_rows import InsertedRows
-from lakestream.administration.sql_topics import SqlTopics
-from lakestream.administration.topics.declared_columns import DeclaredColumns
+from lakestream.administration.sql_first.declared_columns import DeclaredColumns
+from lakestream.administration.sql_first.inserted_rows import InsertedRows
+from lakestream.administration.sql_first.sql_topics import SqlTopics
 from lakestream.broker.broker import Broker, BrokerLimits
 from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from lakestream.administration.copies import TableCopies
 from lakestream.cli.output import in_units
-from lakestream.protocol.rest.table_copies import table_copies_page
+from lakestream.protocol.rest.collectors.table_copies import table_copies_page
 from lakestream.storage.garbage.sweep import delete_dead_segments
 from lakestream.world.clock import SystemClock
 from tests.integration.tables.lake import RunningLake, running_lake

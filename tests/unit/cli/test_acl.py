@@ -5,7 +5,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from lakestream.cli.commands.acl import app
+from lakestream.cli.commands.access.acl import app
 
 
 def run(folder: Path, *args: str) -> tuple[int, str]:

@@ -10,8 +10,8 @@ from lakestream.model.freshness import Freshness
 from lakestream.model.group import PartitionLag
 from lakestream.model.job import Debt
 from lakestream.model.place import Tail
+from lakestream.protocol.rest.collectors.table_lags import TOPICS_MAX, LagCollector
 from lakestream.protocol.rest.merge import merged_metrics
-from lakestream.protocol.rest.table_lags import TOPICS_MAX, LagCollector
 from lakestream.table.metrics import PipelineMetrics
 
 

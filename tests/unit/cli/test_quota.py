@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lakestream.cli.commands.quota import app
+from lakestream.cli.commands.access.quota import app
 
 
 def run(folder: Path, *args: str) -> tuple[int, str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from lakestream.cli.commands.user import app
+from lakestream.cli.commands.access.user import app
 
 PASSWORD = "correct horse"
 

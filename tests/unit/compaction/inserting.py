@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakestream.administration.inserted_rows import InsertedRows
-from lakestream.administration.sql_topics import SqlTopics
+from lakestream.administration.sql_first.inserted_rows import InsertedRows
+from lakestream.administration.sql_first.sql_topics import SqlTopics
 from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.commits.reading import SnapshotFiles
 from lakestream.catalog.commits.snapshots import append_files

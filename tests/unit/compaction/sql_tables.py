@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from lakestream.administration.inserted_rows import InsertedRows
-from lakestream.administration.sql_topics import SqlTopics
-from lakestream.administration.topics.declared_columns import DeclaredColumns
+from lakestream.administration.sql_first.declared_columns import DeclaredColumns
+from lakestream.administration.sql_first.inserted_rows import InsertedRows
+from lakestream.administration.sql_first.sql_topics import SqlTopics
 from lakestream.broker.located import LocatedObjects
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lakestream.administration.sql_topics import SqlTopics
+from lakestream.administration.sql_first.sql_topics import SqlTopics
 from lakestream.catalog.files.locations import TableObjects
 from lakestream.catalog.files.metadata_file import MetadataFiles
 from lakestream.catalog.names.tables import TableCatalog

@@ -6,7 +6,7 @@ from typing import Any, cast
 from lakestream.administration.copies import TOLD_AGAIN_SECONDS, TableCopies
 from lakestream.metadata.store import TopicsView
 from lakestream.model.topic import Topic
-from lakestream.protocol.rest.table_copies import TOPICS_MAX, table_copies_page
+from lakestream.protocol.rest.collectors.table_copies import TOPICS_MAX, table_copies_page
 from tests.behaviour.metadata.stage import ShiftedClock
 
 TOPICS = tuple(

@@ -10,7 +10,7 @@ from lakestream.administration.transactions import STUCK_MS, OpenTransactions
 from lakestream.metadata.open import open_store
 from lakestream.metadata.store import MetadataStore
 from lakestream.model.transaction import OpenTransaction, ProducerAsk, ProducerIdentity, TransactionalProducer
-from lakestream.protocol.rest.open_transactions import open_transactions_page
+from lakestream.protocol.rest.collectors.open_transactions import open_transactions_page
 from lakestream.protocol.rest.transactions import PATH, transaction_routes
 from lakestream.world.chance import SystemChance
 from lakestream.world.ids import Ids

@@ -7,7 +7,7 @@ properties   ->  lakestream.partitions, topic configs by their names, and the ta
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from lakestream.administration.inserted_rows import KEY
+from lakestream.administration.sql_first.inserted_rows import KEY
 from lakestream.catalog.names.new_topics import AskedTable, TopicPlan
 from lakestream.catalog.spec.values import Json, whole_number
 from lakestream.catalog.strangers.guards import CATALOGS_PROPERTIES, DROPPABLE, TAKES_ROWS

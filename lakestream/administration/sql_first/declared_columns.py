@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from lakestream.administration.inserted_rows import KEY
+from lakestream.administration.sql_first.inserted_rows import KEY
 from lakestream.catalog.spec.values import Json, Metadata
 from lakestream.catalog.strangers.altered_columns import AlteredColumns, current_fields
 from lakestream.contract.columns.evolving import evolved_fields

@@ -1,0 +1,1 @@
+"""What CREATE TABLE, INSERT and ALTER TABLE mean for topics."""

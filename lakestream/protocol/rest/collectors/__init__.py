@@ -1,0 +1,1 @@
+"""Metrics that are read from the metadata store when Prometheus asks."""
