@@ -8,7 +8,8 @@ Spark writes the end of a batch to the checkpoint before it plans the batch, and
 restart. The records between two positions never change, so every record is in exactly one batch.
 
 Spark does not tell `latestOffset` where the stream is, so the reader of a bounded stream remembers it. Spark 4.1 asks a
-new query for the latest offset first; when a query starts again, it asks for the partitions of its last batch first.
+new query for the latest offset first; when a query starts again, it asks for the partitions of its last batch first. If
+that batch was committed, Spark never reads them. So records that were deleted since fail this batch only if it is read.
 """
 
 import asyncio
@@ -22,12 +23,16 @@ from lakestream.model.errors import InvalidRequest
 from lakestream.spark.batch_reader import as_partitions, rows_of
 from lakestream.spark.gateway_logs import GatewayLogs, LogOfTopic
 from lakestream.spark.options import TO_THE_END, SourceOptions
-from lakestream.spark.planning import PlannedTasks, ReadPlanner
+from lakestream.spark.planning import PlannedTasks, ReadPlanner, RecordsDeleted
 from lakestream.spark.shown_columns import ShownColumns
 from lakestream.world.clock import SystemClock
 
 Position = dict[str, Any]
 """As JSON: see above."""
+
+
+class DeletedPartition(InputPartition):
+    """Fails when it is read. Its value says why."""
 
 
 class StreamReader(DataSourceStreamReader):
@@ -48,9 +53,17 @@ class StreamReader(DataSourceStreamReader):
         return asyncio.run(self._latest())
 
     def partitions(self, start: Position, end: Position) -> Sequence[InputPartition]:
-        return as_partitions(asyncio.run(self._planned(start, end)))
+        starts_again = self._reached is None
+        try:
+            return as_partitions(asyncio.run(self._planned(start, end)))
+        except RecordsDeleted as deleted:
+            if not starts_again:
+                raise
+            return [DeletedPartition(str(deleted))]
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
+        if isinstance(partition, DeletedPartition):
+            raise RecordsDeleted(partition.value)
         return rows_of(partition)
 
     async def _initial(self) -> Position:

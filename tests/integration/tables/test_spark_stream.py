@@ -143,6 +143,32 @@ def test_a_stream_is_what_a_consumer_of_committed_records_gets_wherever_they_lie
     assert sink.rows == committed(lake, "everywhere")
 
 
+def test_deleted_records_stop_a_stream_only_if_it_had_not_read_them(
+    spark: SparkSession, lake: RunningLake, tmp_path: Path
+) -> None:
+    register(spark)
+    sink = Sink(tmp_path)
+    lake.create("let_go", 1)
+    lake.produce("let_go", [b"%d" % n for n in range(50)])
+    sink.run(spark, lake, "let_go")
+    lake.produce("let_go", [b"%d" % n for n in range(50, 100)])
+    delete_below(lake, "let_go", 40)
+    sink.run(spark, lake, "let_go")
+    assert [offset for _, offset, _ in sink.rows] == list(range(100))
+    lake.produce("let_go", [b"%d" % n for n in range(100, 150)])
+    delete_below(lake, "let_go", 120)
+    with pytest.raises(StreamingQueryException, match="offsets 100 to 119 of partition 0 of topic 'let_go' were del"):
+        sink.run(spark, lake, "let_go")
+    sink.run(spark, lake, "let_go", failOnDataLoss="false")
+    assert [offset for _, offset, _ in sink.rows] == [*range(100), *range(120, 150)]
+
+
+def delete_below(lake: RunningLake, topic: str, offset: int) -> None:
+    admin = AdminClient({"bootstrap.servers": lake.kafka})
+    for done in admin.delete_records([TopicPartition(topic, 0, offset)]).values():
+        done.result(timeout=SECONDS_MAX)
+
+
 def test_a_batch_takes_no_more_than_it_may(spark: SparkSession, lake: RunningLake, tmp_path: Path) -> None:
     register(spark)
     sink = Sink(tmp_path)
