@@ -29,9 +29,16 @@ def prepared() -> str:
 
 
 class WordCount:
-    def __init__(self, said: Path, problems: Path) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", said: Path, problems: Path) -> None:
+        self.was_killed = False
+        self._process = process
         self._said = said
         self._problems = problems
+
+    def kill(self) -> None:
+        """As by `kill -9`: nothing is committed, given up or closed."""
+        self.was_killed = True
+        self._process.kill()
 
     @property
     def restored(self) -> int:
@@ -43,20 +50,24 @@ class WordCount:
 
 
 @contextmanager
-def word_count(bootstrap: str, application: str, lines: str, counts: str, folder: Path) -> Iterator[WordCount]:
-    """The application runs, with its state under `folder`; in the end it is closed properly."""
+def word_count(
+    bootstrap: str, application: str, lines: str, counts: str, folder: Path, *, guarantee: str | None = None
+) -> Iterator[WordCount]:
+    """The application runs, with its state under `folder`; in the end it is closed properly, unless it was killed."""
     folder.mkdir()
     said, problems = folder / "said.txt", folder / "problems.txt"
     java = [*kafka.java(loglevel="warn")[:-1], prepared(), "WordCount"]
     command = [*java, bootstrap, application, lines, counts, str(folder / "state")]
+    command += [] if guarantee is None else [guarantee]
     with said.open("wb") as out, problems.open("wb") as errors:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=errors)
-    running = WordCount(said, problems)
+    running = WordCount(process, said, problems)
     try:
         yield running
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(END_S_MAX) == 0, running.last_words()
+        code = process.wait(END_S_MAX)
+        assert code == 0 or running.was_killed, running.last_words()
     finally:
         process.kill()
         process.wait()

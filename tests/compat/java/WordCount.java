@@ -14,7 +14,10 @@ import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.processor.StateRestoreListener;
 import org.apache.kafka.streams.state.KeyValueStore;
 
-/** Counts words: a repartition topic, a state store with its changelog. Says what it restored; ends with its input. */
+/**
+ * Counts words: a repartition topic, a state store with its changelog. Says what it restored; ends with its input.
+ * A sixth argument is the processing guarantee; every count is written then.
+ */
 public final class WordCount {
     public static void main(String[] arguments) throws Exception {
         String bootstrap = arguments[0], application = arguments[1], lines = arguments[2], counts = arguments[3];
@@ -24,6 +27,10 @@ public final class WordCount {
         config.put(StreamsConfig.STATE_DIR_CONFIG, arguments[4]);
         config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 200);
         config.put("auto.offset.reset", "earliest");
+        if (arguments.length > 5) {
+            config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, arguments[5]);
+            config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0);  // every count is written, so none can hide
+        }
         config.put("session.timeout.ms", 6000);
         config.put("heartbeat.interval.ms", 500);
 
