@@ -77,6 +77,6 @@ GROUP_MUTANTS: Mapping[str, Mutant] = {
     "a claim keeps the epoch": Mutant("groups zombies", _a_claim_keeps_the_epoch, "groups"),
     "nobody is given up": Mutant("groups crashes", _nobody_is_given_up, "groups"),
     "an unanswered commit may land at any time": Mutant(
-        "groups lossy store", _an_unanswered_commit_may_land_at_any_time, "groups"
+        "groups lossy store", _an_unanswered_commit_may_land_at_any_time, "groups", 52
     ),
 }

@@ -99,7 +99,7 @@ class Lake:
         except LakestreamError:
             return []  # no topic has a table yet
         pointers = [
-            await self._store.tables.table(STREAMS, name) for name, kind, _ in names if kind is not TableKind.VIEW
+            await self._store.tables.table(STREAMS, one.name) for one in names if one.kind is not TableKind.VIEW
         ]
         return [await self.table(pointer) for pointer in pointers if pointer is not None]
 
