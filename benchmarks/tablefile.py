@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.values import json_values
+from lakestream.contract.values.composing import RowComposer
 from lakestream.model.place import FileSpan, Span
 from lakestream.storage.reader.placed import run_from
 from lakestream.storage.records.decode import SCHEMA
@@ -30,6 +31,7 @@ from lakestream.storage.records.header import Codec
 from lakestream.storage.records.run import Run
 from lakestream.storage.tablefile.format.columns import OFFSET, TIMESTAMP, arrow_schema
 from lakestream.storage.tablefile.format.descriptor import FileDescriptor
+from lakestream.storage.tablefile.read.appended import AppendedFiles
 from lakestream.storage.tablefile.read.loading import TableFiles
 from lakestream.storage.tablefile.read.reader import TableFileReader
 from lakestream.storage.tablefile.write.stretch import Stretch, rows_stretch, stretches_of_span
@@ -152,7 +154,8 @@ async def reader_of(content: bytes, counted: _Counted) -> TableFileReader:
     await objects.put(PATH, [content])
     tasks = Tasks(on_failure=lambda name, error: print(name, error))
     files = TableFiles(objects, InlineThreads(), tasks, counted, footer_bytes_max=16 << 20)
-    return TableFileReader(files, InlineThreads(), tasks, cache_bytes_max=CACHE_BYTES)
+    appended = AppendedFiles(objects, InlineThreads(), tasks, counted, RowComposer(), cache_bytes_max=CACHE_BYTES)
+    return TableFileReader(files, appended, InlineThreads(), tasks, cache_bytes_max=CACHE_BYTES)
 
 
 def span_in(descriptor: FileDescriptor) -> FileSpan:

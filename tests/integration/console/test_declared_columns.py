@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lakestream.cli.client.gateway_client import ask_gateway
+from lakestream.cli.service import Gateway
 from lakestream.settings.address import parse_http_address
 from tests.integration.up_process import Done, Up, command
 
@@ -74,7 +75,7 @@ def test_what_cannot_be_made_is_refused_and_leaves_nothing(
 
 
 def test_a_dry_run_over_http_says_what_would_be_made_and_makes_nothing(up: Up) -> None:
-    gateway = parse_http_address(up.http)
+    gateway = Gateway(address=parse_http_address(up.http))
     body = {"name": "planned", "columns": "id bigint", "partitions": 3, "dry_run": True}
     said = ask_gateway(gateway, "/admin/topics", body)
     assert (said["done"], "3 partitions" in said["consequences"][0]) == (False, True)

@@ -14,6 +14,7 @@ import pytest
 
 from lakestream.cli.client.gateway_client import ask_gateway
 from lakestream.cli.processes.java import missing_java
+from lakestream.cli.service import Gateway
 from lakestream.settings.address import parse_address
 from lakestream.table.compaction.rewrite import ATTEMPTS_MAX
 from tests.acceptance.cluster_processes import Part
@@ -33,7 +34,7 @@ STOPS_MAX = 5
 def job_at(up: Up, topic: str, moment: str) -> Iterator[None]:
     """Ask for the topic's compaction; the block begins when an object of this kind appears."""
     there = {path for path in tables(up) if path.name.endswith(moment)}
-    ask_gateway(parse_address(up.http), "/admin/compact", {"topics": [topic]})
+    ask_gateway(Gateway(address=parse_address(up.http)), "/admin/compact", {"topics": [topic]})
     deadline = time.monotonic() + SECONDS_MAX
     while {path for path in tables(up) if path.name.endswith(moment)} <= there:
         assert time.monotonic() < deadline, f"no {moment} appeared"
@@ -111,7 +112,7 @@ def killed_within_a_task(up: Up, topic: str, pipeline: int) -> int:
         before = set(tables(up))
         workers = workers_of(pipeline)
         hit(workers, signal.SIGSTOP)
-        ask_gateway(parse_address(up.http), "/admin/compact", {"topics": [topic]})
+        ask_gateway(Gateway(address=parse_address(up.http)), "/admin/compact", {"topics": [topic]})
         time.sleep(seconds)
         hit(workers, signal.SIGKILL)
         up.run("compact", topic)
