@@ -39,7 +39,7 @@ def test_a_table_that_lost_rows_is_rebuilt_under_a_new_layout(up: Up) -> None:
     assert again.select(whole.column_names).equals(whole)
     assert set(table.refs()) == {"log", "main"}
     assert consume(up, "harmed", 100) == before
-    verified = client(up, "verify", "harmed")
+    verified = client(up, "verify", "harmed", "--kafka", up.kafka)
     assert verified.returncode == 0, verified.stdout + verified.stderr
 
 

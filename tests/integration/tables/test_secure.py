@@ -214,10 +214,18 @@ def test_duckdb_logs_in_by_its_secret(secured: Secured) -> None:
         attached("reader", "wrong")
 
 
+def trust(spark: SparkSession, authorities: Path) -> None:
+    """What -Djavax.net.ssl.trustStore does, in a JVM that may have made its TLS context already."""
+    jvm: Any = spark._jvm
+    jvm.java.lang.System.setProperty("javax.net.ssl.trustStore", str(authorities))
+    jvm.java.lang.System.setProperty("javax.net.ssl.trustStorePassword", TRUST_PASSWORD)
+    context = jvm.javax.net.ssl.SSLContext.getInstance("TLS")
+    context.init(None, None, None)  # reads the properties
+    jvm.javax.net.ssl.SSLContext.setDefault(context)
+
+
 def test_spark_logs_in_by_its_credential(secured: Secured, spark: SparkSession) -> None:
-    system = spark._jvm.java.lang.System  # type: ignore[union-attr]
-    system.setProperty("javax.net.ssl.trustStore", str(secured.files / "ca.p12"))
-    system.setProperty("javax.net.ssl.trustStorePassword", TRUST_PASSWORD)
+    trust(spark, secured.files / "ca.p12")
     for user in ("reader", "writer"):
         prefix = f"spark.sql.catalog.as_{user}"
         spark.conf.set(prefix, "org.apache.iceberg.spark.SparkCatalog")
