@@ -8,7 +8,7 @@ from lakestream.model import errors, table_errors
 from lakestream.protocol.rest.catalog.errors import CODES, error_response
 from tests.unit.catalog.face import Face, with_face
 
-NEVER_HERE = {"CompactionFenced", "JobDropped", "JobForgotten", "LedgerConflict"}
+NEVER_HERE = {"CompactionFenced", "ContractMoved", "JobDropped", "JobForgotten", "LedgerConflict"}
 """Met by compaction alone."""
 
 
