@@ -16,6 +16,7 @@ from lakestream.model.registry_errors import IncompatibleSchema
 from lakestream.model.table_errors import AnsweredBefore, CommitConflict, Guarded
 from lakestream.model.topic import Topic
 from tests.unit.compaction.breaking import Fate
+from tests.unit.compaction.inserting import numbers
 from tests.unit.compaction.site import Site, run
 from tests.unit.compaction.sql_tables import (
     added,
@@ -85,7 +86,7 @@ def test_a_renamed_column_takes_values_under_both_names_and_inserted_rows_have_t
         await site.produce(topic.partitions[0], [record(value) for value in sent])
         await site.round()
         assert sorted(row["number"] for row in await site.table(topic)) == [1, 2]
-        await gateway(site).commit([await insert_of(site, topic, [3])])
+        await gateway(site).commit([await insert_of(site, topic, numbers(3))])
         assert await values(site, topic.partitions[0]) == [*sent, b'{"number":3,"m":null}']
         assert [row["key"] for row in await site.read(topic.partitions[0])] == [None, None, b"3"]
         assert (await site.metadata(topic))["properties"]["lakestream.key"] == "number"
@@ -105,7 +106,7 @@ def test_a_dropped_column_leaves_values_and_rows_and_its_name_may_be_another_col
         await site.produce(partition, [record(sent[-1])])
         await site.round()
         assert [row["n"] for row in await site.table(topic)] == [1, 2]
-        await gateway(site).commit([await insert_of(site, topic, [3])])
+        await gateway(site).commit([await insert_of(site, topic, numbers(3))])
         await alter(site, topic, added("gone", "long"))
         sent += [b'{"n":3}', b'{"n":4,"gone":6}']
         await site.produce(partition, [record(sent[-1])])
@@ -129,7 +130,7 @@ def test_widened_described_and_reordered_columns_are_those_of_inserted_rows() ->
         await site.round()
         (row,) = await site.table(topic)
         assert row["n"] == 1 << 40
-        await gateway(site).commit([await insert_of(site, topic, [7])])
+        await gateway(site).commit([await insert_of(site, topic, numbers(7))])
         assert (await values(site, topic.partitions[0]))[-1] == b'{"m":null,"n":7}'
         assert [(one.name, one.kind, one.doc) for one in (await contract_of(site, topic)).layout.columns] == [
             ("m", "string", ""),
@@ -159,7 +160,7 @@ def test_each_alteration_of_an_avro_table_is_a_version_of_its_schema() -> None:
             "default": None,
             "aliases": ["n"],
         }
-        await gateway(site).commit([await insert_of(site, topic, [7])])
+        await gateway(site).commit([await insert_of(site, topic, numbers(7))])
         (value,) = await values(site, topic.partitions[0])
         assert value is not None and value[:5] == b"\0" + (4).to_bytes(4, "big")
         sent = [
@@ -189,7 +190,7 @@ def test_protobuf_fields_keep_their_numbers_and_dropped_ones_are_reserved() -> N
         text = (await site.store.registry.schemas([latest.schema_id]))[latest.schema_id].body.text
         for line in ("optional int64 number = 1;", "reserved 2;", 'reserved "gone";', "Timestamp at = 3;"):
             assert line in text
-        await gateway(site).commit([await insert_of(site, topic, [7])])
+        await gateway(site).commit([await insert_of(site, topic, numbers(7))])
         assert await values(site, topic.partitions[0]) == [b"\0" + (4).to_bytes(4, "big") + b"\0\x08\x07"]
         with pytest.raises(Guarded, match="reserved"):
             await alter(site, topic, added("gone", "string"))
