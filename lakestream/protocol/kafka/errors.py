@@ -184,6 +184,7 @@ CODES: dict[type[errors.LakestreamError], KafkaError] = {
     shares.ShareSessionLimitReached: KafkaError.SHARE_SESSION_LIMIT_REACHED,
     shares.ShareOvertaken: KafkaError.NOT_LEADER_OR_FOLLOWER,
     # Access.
+    errors.Denied: KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     acl.InvalidAcl: KafkaError.INVALID_REQUEST,
     acl.TooManyAcls: KafkaError.POLICY_VIOLATION,
     quota.InvalidQuota: KafkaError.INVALID_REQUEST,

@@ -18,6 +18,7 @@ from lakestream.model.topic import Topic
 from lakestream.storage.tablefile.format.columns import BY_NAME, TIMESTAMP
 from lakestream.table.pipeline import Pipeline
 from tests.unit.compaction.breaking import Fate, MortalObjects, MortalVerbs
+from tests.unit.compaction.inserting import numbers
 from tests.unit.compaction.site import NOW_MS, Site, rows, run
 from tests.unit.compaction.test_inserted_rows import created, gateway, insert_of, records
 from tests.unit.compaction.test_trimming import keys_of, retain, with_config, written
@@ -219,12 +220,12 @@ def test_strangers_files_stay_while_the_table_follows_the_log() -> None:
 def test_inserted_rows_count_from_the_time_when_the_log_took_them() -> None:
     async def scenario(site: Site) -> None:
         topic, pipeline = await created(site), site.pipeline(grace_ms=0)
-        await gateway(site, Fate()).commit([await insert_of(site, topic, [1, 2])])
+        await gateway(site, Fate()).commit([await insert_of(site, topic, numbers(1, 2))])
         await with_config(site, topic, {TABLE_RETENTION: "3600000"})
         await upkeep(pipeline)
         assert len(await site.files(topic)) == 1
         site.clock.ahead_ms += 3_600_000 + 60_000
-        await gateway(site, Fate()).commit([await insert_of(site, topic, [3])])
+        await gateway(site, Fate()).commit([await insert_of(site, topic, numbers(3))])
         await upkeep(pipeline)
         assert len(await site.files(topic)) == 1 and len(await site.files(topic, "log")) == 2
         assert len(await records(site, topic)) == 3
