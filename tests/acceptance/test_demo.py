@@ -34,5 +34,5 @@ def test_the_tour_shows_one_topic_as_log_and_as_table(tmp_path: Path) -> None:
     assert (deleted[1], table[1], log[1]) == ("250", "752", "1002")
     assert consumed[:2] == ['{"id":', "0,"]
     assert "same" in verified
-    assert re.search(r"streams\.orders 0 10s \d [\d.]+ KiB [\d.]+ K?i?B ", " ".join(status)), status
+    assert re.search(r"streams\.orders 0 10s \d [\d.]+ K?i?B [\d.]+ K?i?B ", " ".join(status)), status
     assert list(tmp_path.glob("lakestream-tour-*")) == []
